@@ -1,0 +1,507 @@
+/* args.c: arguments checked, filters read, filters made, errors said. See args.h. */
+#include "args.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "format.h"
+
+static const double DEFAULT_P = 0.01;
+
+/* ---- errors ---- */
+
+void bloom_fail_code(sqlite3_context *context, int code) {
+  if (code == SQLITE_TOOBIG) {
+    sqlite3_result_error_toobig(context);
+  } else {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
+void bloom_fail(sqlite3_context *context, const char *name, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *reason = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  char *message = reason ? sqlite3_mprintf("%s: %s", name, reason) : NULL;
+  if (message) {
+    sqlite3_result_error(context, message, -1);
+  } else {
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(message);
+  sqlite3_free(reason);
+}
+
+/* Text is quoted when it is short printable ASCII, and counted otherwise: it may be a filter. */
+static char *shown_text(sqlite3_value *value) {
+  const unsigned char *text = sqlite3_value_text(value);
+  int size = sqlite3_value_bytes(value);
+  bool printable = text && size <= 40;
+  for (int i = 0; printable && i < size; i++) printable = text[i] >= ' ' && text[i] < 127;
+  if (text && printable) return sqlite3_mprintf("the text '%s'", text);
+  return sqlite3_mprintf("a text of %d bytes", size);
+}
+
+char *bloom_shown(sqlite3_value *value) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+      return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
+    case SQLITE_FLOAT:
+      return sqlite3_mprintf("%.15g", sqlite3_value_double(value));
+    case SQLITE_TEXT:
+      return shown_text(value);
+    case SQLITE_BLOB:
+      return sqlite3_mprintf("a blob of %d bytes", sqlite3_value_bytes(value));
+    default:
+      return sqlite3_mprintf("NULL");
+  }
+}
+
+/* "name: <what> is <value shown>, <rule>" */
+static bool fail_value(sqlite3_context *context, const char *name, const char *what,
+                       sqlite3_value *value, const char *rule) {
+  char *shown = bloom_shown(value);
+  if (shown) {
+    bloom_fail(context, name, "%s is %s, %s", what, shown, rule);
+  } else {
+    sqlite3_result_error_nomem(context);
+  }
+  sqlite3_free(shown);
+  return false;
+}
+
+/* ---- n, p and kind ---- */
+
+static const char *const N_RULE = "it must be an integer of at least 1";
+static const char *const N_RULE_BUILD =
+    "it must be an integer of at least 1, or NULL to size the filter by its keys";
+static const char *const P_RULE = "it must be a number from 1e-9 to below 1";
+
+static bool is_number(sqlite3_value *value) {
+  int type = sqlite3_value_type(value);
+  return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
+static bool read_n(sqlite3_value *value, uint64_t *n) {
+  double number;
+  if (sqlite3_value_type(value) == SQLITE_INTEGER) {
+    sqlite3_int64 integer = sqlite3_value_int64(value);
+    *n = (uint64_t)integer;
+    return integer >= 1;
+  }
+  if (sqlite3_value_type(value) != SQLITE_FLOAT) return false;
+  number = sqlite3_value_double(value);
+  if (!(number >= 1 && number < 9223372036854775808.0) || floor(number) != number) return false;
+  *n = (uint64_t)number;
+  return true;
+}
+
+/* p is rounded to single precision before anything uses it, so that a literal that two versions of
+** SQLite parse one ulp apart gives one filter. */
+static bool read_p(sqlite3_value *value, float *p) {
+  double number;
+  if (!is_number(value)) return false;
+  number = sqlite3_value_double(value);
+  if (!(number >= BLOOM_MIN_P * (1 - 1e-12) && number < 1)) return false;
+  *p = (float)number;
+  return *p < 1;
+}
+
+static bool read_kind(sqlite3_value *value, uint8_t *kind) {
+  const char *text;
+  if (sqlite3_value_type(value) != SQLITE_TEXT) return false;
+  text = (const char *)sqlite3_value_text(value);
+  if (text && sqlite3_stricmp(text, "counting") == 0) {
+    *kind = BLOOM_COUNTING;
+    return true;
+  }
+  return text && sqlite3_stricmp(text, "plain") == 0;
+}
+
+static bool swapped(sqlite3_value *n, sqlite3_value *p) {
+  return is_number(n) && is_number(p) && sqlite3_value_double(n) > 0 &&
+         sqlite3_value_double(n) < 1 && sqlite3_value_double(p) >= 1;
+}
+
+bool bloom_params(sqlite3_context *context, const char *name, int argc, sqlite3_value **argv,
+                  BloomParams *params) {
+  bool n_given = argc > 0 && sqlite3_value_type(argv[0]) != SQLITE_NULL;
+  bool p_given = argc > 1 && sqlite3_value_type(argv[1]) != SQLITE_NULL;
+  const char *n_rule = strcmp(name, "bloom_build") == 0 ? N_RULE_BUILD : N_RULE;
+  params->n = 0;
+  params->p = (float)DEFAULT_P;
+  params->kind = BLOOM_PLAIN;
+  if (n_given && p_given && swapped(argv[0], argv[1])) {
+    bloom_fail(context, name, "n is %.15g and p is %.15g: are they swapped? n comes first",
+               sqlite3_value_double(argv[0]), sqlite3_value_double(argv[1]));
+    return false;
+  }
+  if (n_given && !read_n(argv[0], &params->n)) {
+    return fail_value(context, name, "n", argv[0], n_rule);
+  }
+  if (p_given && !read_p(argv[1], &params->p)) {
+    return fail_value(context, name, "p", argv[1], P_RULE);
+  }
+  if (argc > 2 && !read_kind(argv[2], &params->kind)) {
+    return fail_value(context, name, "kind", argv[2], "it must be 'plain' or 'counting'");
+  }
+  return true;
+}
+
+/* ---- filters and keys ---- */
+
+static bool is_filter_blob(sqlite3_value *value) {
+  return sqlite3_value_type(value) == SQLITE_BLOB &&
+         bloom_looks_like_filter(sqlite3_value_blob(value), (uint64_t)sqlite3_value_bytes(value));
+}
+
+/* Says what is wrong with an argument that is no filter; always NULL. */
+static const BloomFilter *fail_filter(sqlite3_context *context, const char *name,
+                                      sqlite3_value *value, sqlite3_value *other,
+                                      const char *reason) {
+  if (other && is_filter_blob(other)) {
+    bloom_fail(context, name, "the filter is the first argument and the key the second: swapped?");
+  } else if (sqlite3_value_type(value) == SQLITE_NULL) {
+    bloom_fail(context, name,
+               "the filter is NULL (a bloom_ref is lost unless it is the direct argument; for "
+               "rows without a filter write: filter IS NULL OR bloom_contains(filter, key))");
+  } else if (sqlite3_value_type(value) != SQLITE_BLOB) {
+    fail_value(context, name, "the filter", value, "it must be a blob made by bloom_build");
+  } else {
+    bloom_fail(context, name, "%s", reason);
+  }
+  return NULL;
+}
+
+const BloomFilter *bloom_filter_arg(sqlite3_context *context, const char *name,
+                                    sqlite3_value *value, sqlite3_value *other, BloomFilter *room,
+                                    bool whole) {
+  char reason[BLOOM_REASON_BYTES];
+  int type = sqlite3_value_type(value);
+  if (type == SQLITE_NULL) {
+    const BloomFilter *ref = sqlite3_value_pointer(value, BLOOM_POINTER_TYPE);
+    return ref ? ref : fail_filter(context, name, value, other, NULL);
+  }
+  if (type != SQLITE_BLOB) return fail_filter(context, name, value, other, NULL);
+  const void *bytes = sqlite3_value_blob(value);
+  uint64_t size = (uint64_t)sqlite3_value_bytes(value);
+  if (bytes == NULL && size > 0) {
+    sqlite3_result_error_nomem(context);
+    return NULL;
+  }
+  if (!bloom_decode(bytes, size, room, reason)) {
+    return fail_filter(context, name, value, other, reason);
+  }
+  if (whole && !bloom_intact(room)) {
+    bloom_fail(context, name, "damaged filter: the body's checksum does not match");
+    return NULL;
+  }
+  return room;
+}
+
+bool bloom_key_arg(sqlite3_context *context, sqlite3_value *value, uint64_t *hash, int *type) {
+  *type = bloom_key_hash_value(value, hash);
+  if (*type < 0) sqlite3_result_error_nomem(context);
+  return *type >= 0;
+}
+
+/* ---- drafts ---- */
+
+static void start_draft(sqlite3_context *context, BloomDraft *draft) {
+  draft->limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  memset(&draft->filter, 0, bloom_view_size(0));
+}
+
+/* Gives the draft `size` bytes, old ones kept. */
+static int resize_draft(BloomDraft *draft, uint64_t size) {
+  uint8_t *bytes;
+  if (size > (uint64_t)draft->limit) return SQLITE_TOOBIG;
+  bytes = sqlite3_realloc64(draft->bytes, size);
+  if (bytes == NULL) return SQLITE_NOMEM;
+  draft->bytes = bytes;
+  draft->filter.bytes = bytes;
+  return SQLITE_OK;
+}
+
+int bloom_draft_empty(sqlite3_context *context, BloomDraft *draft) {
+  start_draft(context, draft);
+  draft->bytes = NULL;
+  draft->filter.kind = BLOOM_PLAIN;
+  draft->filter.cell_bits = 1;
+  draft->filter.body = draft->filter.size = bloom_header_bytes(0);
+  return resize_draft(draft, draft->filter.size);
+}
+
+/* Makes room for one more layer: its cells at the end, its table entry before the body. */
+static int append_geometry(BloomDraft *draft, uint64_t capacity, float rate,
+                           const BloomGeometry *geometry) {
+  uint64_t body = draft->filter.body, size = draft->filter.size;
+  uint64_t cells = bloom_layer_bytes(geometry, draft->filter.cell_bits);
+  int code;
+  if (draft->filter.layer_count == BLOOM_MAX_LAYERS) return SQLITE_FULL;
+  code = resize_draft(draft, size + BLOOM_LAYER_BYTES + cells);
+  if (code != SQLITE_OK) return code;
+  bloom_append_layer(&draft->filter, capacity, rate, geometry);
+  memmove(draft->bytes + draft->filter.body, draft->bytes + body, size - body);
+  return SQLITE_OK;
+}
+
+int bloom_draft_append(BloomDraft *draft, uint64_t capacity, float rate) {
+  BloomGeometry geometry;
+  int code;
+  if (!bloom_geometry(capacity, rate, &geometry)) return SQLITE_TOOBIG;
+  code = append_geometry(draft, capacity, rate, &geometry);
+  if (code == SQLITE_OK) {
+    uint64_t at = draft->filter.layers[draft->filter.layer_count - 1].offset;
+    memset(draft->bytes + at, 0, draft->filter.size - at);
+  }
+  return code;
+}
+
+int bloom_draft_append_copy(BloomDraft *draft, const BloomFilter *from, unsigned layer) {
+  const BloomLayer *source = &from->layers[layer];
+  int code = append_geometry(draft, source->capacity, source->rate, &source->geometry);
+  if (code == SQLITE_OK) {
+    memcpy(draft->bytes + draft->filter.layers[draft->filter.layer_count - 1].offset,
+           from->bytes + source->offset, bloom_layer_bytes(&source->geometry, from->cell_bits));
+  }
+  return code;
+}
+
+int bloom_draft_sized(sqlite3_context *context, BloomDraft *draft, const BloomParams *params) {
+  int code = bloom_draft_empty(context, draft);
+  if (code != SQLITE_OK) return code;
+  draft->filter.n = params->n;
+  draft->filter.p = params->p;
+  draft->filter.kind = params->kind;
+  draft->filter.cell_bits = params->kind == BLOOM_COUNTING ? 4 : 1;
+  code = bloom_draft_append(draft, params->n, params->p);
+  if (code != SQLITE_OK) bloom_draft_free(draft);
+  return code;
+}
+
+/* Layer by layer: those of a bloom_ref do not lie as in a blob. */
+int bloom_draft_copy(sqlite3_context *context, BloomDraft *draft, const BloomFilter *from) {
+  BloomFilter *filter = &draft->filter;
+  int code;
+  start_draft(context, draft);
+  draft->bytes = NULL;
+  memcpy(filter, from, bloom_view_size(0));
+  filter->layer_count = 0;
+  filter->body = filter->size = bloom_header_bytes(0);
+  for (unsigned i = 0; i < from->layer_count; i++) {
+    const BloomLayer *layer = &from->layers[i];
+    bloom_append_layer(filter, layer->capacity, layer->rate, &layer->geometry);
+  }
+  code = resize_draft(draft, filter->size);
+  if (code != SQLITE_OK) return code;
+  for (unsigned i = 0; i < from->layer_count; i++) {
+    memcpy(draft->bytes + filter->layers[i].offset, from->bytes + from->layers[i].offset,
+           bloom_layer_bytes(&from->layers[i].geometry, from->cell_bits));
+  }
+  return SQLITE_OK;
+}
+
+void bloom_draft_free(BloomDraft *draft) {
+  sqlite3_free(draft->bytes);
+  draft->bytes = NULL;
+}
+
+void bloom_draft_result(sqlite3_context *context, BloomDraft *draft) {
+  bloom_encode(&draft->filter, draft->bytes);
+  sqlite3_result_blob64(context, draft->bytes, draft->filter.size, sqlite3_free);
+  draft->bytes = NULL;
+}
+
+/* The largest n, and the smallest p, that fit `cells` cells. */
+static double fitting_n(double cells, float p) {
+  double per_key = bloom_cells_needed(1e9, p) / 1e9;
+  return floor((cells - 8 * BLOOM_LINE_CELLS) / per_key * (1 - 1e-9));
+}
+
+static double fitting_p(double cells, double n) {
+  double low = BLOOM_MIN_P, high = 1;
+  for (int step = 0; step < 40; step++) {
+    double middle = sqrt(low * high);
+    if (middle < 1 - 1e-7 && bloom_cells_needed(n, (float)middle) > cells) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return high;
+}
+
+void bloom_fail_draft(sqlite3_context *context, const char *name, int code, uint64_t n, float p,
+                      unsigned cell_bits) {
+  int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  double cells = ((double)limit - 128) * 8 / cell_bits;
+  double needed = bloom_cells_needed((double)n, p) * cell_bits / 8 + (double)bloom_header_bytes(1);
+  if (code == SQLITE_FULL) {
+    bloom_fail(context, name,
+               "the filter would have more than %d layers: rebuild it with a larger n",
+               BLOOM_MAX_LAYERS);
+  } else if (code != SQLITE_TOOBIG) {
+    bloom_fail_code(context, code);
+  } else if (needed <= limit) {
+    bloom_fail(context, name,
+               "the filter outgrew its n of %llu at p = %.7g and would pass the limit of %d bytes",
+               n, p, limit);
+  } else {
+    double n_fits = fitting_n(cells, p), p_fits = fitting_p(cells, (double)n);
+    char *fits = p_fits < 0.999 ? sqlite3_mprintf(", or p of at least %.2g", p_fits * 1.05)
+                                : sqlite3_mprintf("");
+    bloom_fail(context, name,
+               "n = %llu at p = %.7g needs %.0f bytes, the limit is %d: n of at most %.0f fits%z",
+               n, p, needed, limit, n_fits, fits);
+  }
+}
+
+/* ---- growth by additions ----
+**
+** The first layer takes keys until its rate is 1.5 p: that is past n by so much (1.09 n at
+** p = 0.01) that a set of n keys practically never reaches it, and a filter of at most n keys has
+** the same bytes whether it was built or added to. Then layers of n, 2n, 4n ... keys at p/5, p/10,
+** p/20 ...: in total 1.9 p, so that the scatter of small layers stays below 2p.
+*/
+static const double FIRST_RATE = 1.5, NEXT_RATE = 0.4;
+
+/* Occupied cells that the layer may have after one more key. */
+static double full_cells(const BloomFilter *filter, unsigned index) {
+  const BloomLayer *layer = &filter->layers[index];
+  double rate = fmin(FIRST_RATE * filter->p, (1 + (double)filter->p) / 2);
+  double keys = index > 0 ? (double)layer->capacity : bloom_keys_at(&layer->geometry, rate);
+  return bloom_cells_at(&layer->geometry, keys);
+}
+
+/* An empty layer takes a key in any case. */
+static bool is_full(const BloomFilter *filter, unsigned index, double occupied) {
+  const BloomGeometry *geometry = &filter->layers[index].geometry;
+  double next = geometry->k * (1 - occupied / (double)bloom_cells(geometry));
+  return occupied > 0 && occupied + next > full_cells(filter, index);
+}
+
+static int append_next(BloomDraft *draft) {
+  const BloomFilter *filter = &draft->filter;
+  uint64_t capacity = 0;
+  double rate = ldexp(NEXT_RATE * filter->p, -(int)filter->layer_count);
+  for (unsigned i = 0; i < filter->layer_count && capacity < INT64_MAX / 2; i++) {
+    capacity += filter->layers[i].capacity;
+  }
+  return bloom_draft_append(draft, capacity, (float)fmax(rate, BLOOM_MIN_RATE));
+}
+
+/* *occupied are the occupied cells of the last layer, or less than 0: not counted yet. */
+int bloom_draft_add(BloomDraft *draft, uint64_t hash, double *occupied) {
+  const BloomFilter *filter = &draft->filter;
+  unsigned last = filter->layer_count - 1u;
+  if (filter->kind == BLOOM_COUNTING) {
+    bloom_layer_increment(&filter->layers[0], draft->bytes, hash);
+    return SQLITE_OK;
+  }
+  if (bloom_contains(filter, hash)) return SQLITE_OK;
+  if (*occupied < 0) {
+    *occupied = (double)bloom_layer_occupied(&filter->layers[last], 1, draft->bytes);
+  }
+  if (is_full(filter, last, *occupied)) {
+    int code = append_next(draft);
+    if (code != SQLITE_OK) return code;
+    *occupied = 0;
+    last++;
+  }
+  *occupied += bloom_layer_insert(&filter->layers[last], draft->bytes, hash);
+  return SQLITE_OK;
+}
+
+/* ---- merging ---- */
+
+static const char *kind_name(uint8_t kind) {
+  return kind == BLOOM_COUNTING ? "counting" : "plain";
+}
+
+/* Filters merge when their cells mean the same keys; names the first thing that differs. */
+static bool may_merge(sqlite3_context *context, const char *name, const BloomFilter *a,
+                      const BloomFilter *b) {
+  if (a->kind != b->kind) {
+    bloom_fail(context, name, "kind differs (%s and %s)", kind_name(a->kind), kind_name(b->kind));
+  } else if (a->n != b->n) {
+    bloom_fail(context, name,
+               "n differs (%llu and %llu): filters sized by their own keys do not merge, give the "
+               "shards the same n",
+               a->n, b->n);
+  } else if (a->p != b->p) {
+    bloom_fail(context, name, "p differs (%.7g and %.7g)", (double)a->p, (double)b->p);
+  } else if (!bloom_same_layer(&a->layers[0], &b->layers[0])) {
+    bloom_fail(context, name,
+               "the geometry of the first layer differs (k %d and %d, cells %llu "
+               "and %llu)",
+               a->layers[0].geometry.k, b->layers[0].geometry.k,
+               bloom_cells(&a->layers[0].geometry), bloom_cells(&b->layers[0].geometry));
+  } else {
+    return true;
+  }
+  return false;
+}
+
+/* ORs every layer into one of equal geometry that nothing was merged into yet, or appends it. */
+static int unite_layers(BloomDraft *draft, const BloomFilter *filter) {
+  unsigned count = draft->filter.layer_count;
+  bool taken[BLOOM_MAX_LAYERS] = {false};
+  for (unsigned i = 0; i < filter->layer_count; i++) {
+    const BloomLayer *from = &filter->layers[i];
+    unsigned into = 0;
+    while (into < count && (taken[into] || !bloom_same_layer(&draft->filter.layers[into], from))) {
+      into++;
+    }
+    if (into == count) {
+      int code = bloom_draft_append_copy(draft, filter, i);
+      if (code != SQLITE_OK) return code;
+      continue;
+    }
+    taken[into] = true;
+    bloom_merge_cells(
+        draft->bytes + draft->filter.layers[into].offset, filter->bytes + from->offset,
+        bloom_layer_bytes(&from->geometry, filter->cell_bits), filter->cell_bits, BLOOM_UNION);
+  }
+  draft->filter.key_types |= filter->key_types;
+  return SQLITE_OK;
+}
+
+static bool intersect(sqlite3_context *context, const char *name, BloomDraft *draft,
+                      const BloomFilter *filter) {
+  const BloomLayer *layer = &filter->layers[0];
+  if (draft->filter.layer_count > 1 || filter->layer_count > 1) {
+    bloom_fail(context, name,
+               "a filter that outgrew its n has a key in any of its layers, so two of them cannot "
+               "be intersected: build both with a larger n");
+    return false;
+  }
+  bloom_merge_cells(draft->bytes + draft->filter.layers[0].offset, filter->bytes + layer->offset,
+                    bloom_layer_bytes(&layer->geometry, filter->cell_bits), filter->cell_bits,
+                    BLOOM_INTERSECT);
+  draft->filter.key_types &= filter->key_types;
+  return true;
+}
+
+bool bloom_draft_merge(sqlite3_context *context, const char *name, BloomDraft *draft,
+                       const BloomFilter *filter, enum BloomMerge merge) {
+  bool draft_unsized = draft->filter.layer_count == 0, unsized = filter->layer_count == 0;
+  int code = SQLITE_OK;
+  if (draft_unsized != unsized && draft_unsized == (merge == BLOOM_UNION)) {
+    /* union: nothing and a filter; intersection: a filter and nothing. The filter it is. */
+    BloomDraft copy;
+    code = bloom_draft_copy(context, &copy, filter);
+    if (code == SQLITE_OK) {
+      bloom_draft_free(draft);
+      *draft = copy;
+    }
+  } else if (!draft_unsized && !unsized) {
+    if (!may_merge(context, name, &draft->filter, filter)) return false;
+    if (merge == BLOOM_INTERSECT) return intersect(context, name, draft, filter);
+    code = unite_layers(draft, filter);
+  }
+  if (code == SQLITE_OK) return true;
+  bloom_fail_draft(context, name, code, filter->n, filter->p, filter->cell_bits);
+  return false;
+}

@@ -1,0 +1,48 @@
+/* format.h: blob <-> view. FORMAT.md is the specification, this is the one gate to it.
+**
+** Kernel room: no SQLite.
+*/
+#ifndef BLOOM_FORMAT_H
+#define BLOOM_FORMAT_H
+
+#include "filter.h"
+
+enum {
+  BLOOM_FORMAT_VERSION = 1,
+  BLOOM_HASH_SCHEME = 1,
+  BLOOM_FIXED_BYTES = 32, /* of the header, before the layer table */
+  BLOOM_LAYER_BYTES = 32, /* of one entry of the layer table */
+  BLOOM_CHECK_BYTES = 8,  /* of the header's checksum, behind the table */
+  BLOOM_REASON_BYTES = 160
+};
+
+/* The smallest p that a user may ask for, and layer rates below it stop here. */
+#define BLOOM_MIN_P 1e-9
+#define BLOOM_MIN_RATE 5.421010862427522e-20 /* 2^-64 */
+
+BLOOM_INLINE uint64_t bloom_header_bytes(unsigned layers) {
+  return BLOOM_FIXED_BYTES + (uint64_t)layers * BLOOM_LAYER_BYTES + BLOOM_CHECK_BYTES;
+}
+
+/* true when the bytes begin as a filter does, whatever follows. */
+bool bloom_looks_like_filter(const void *bytes, uint64_t size);
+
+/* Checks all of the header and that `size` is exactly what it says, then fills *filter (only its
+** first layer_count layers). The cells are not read. On false, `reason` says what is wrong; the
+** bytes may be anything. */
+bool bloom_decode(const void *bytes, uint64_t size, BloomFilter *filter,
+                  char reason[BLOOM_REASON_BYTES]);
+
+/* Reads every cell: true when the body's checksum holds and the padding is 0. */
+bool bloom_intact(const BloomFilter *filter);
+
+/* Adds a layer to the view: its offset, the new body and size. Nothing is written. The caller sees
+** to it that there are fewer than BLOOM_MAX_LAYERS. */
+void bloom_append_layer(BloomFilter *filter, uint64_t capacity, float rate,
+                        const BloomGeometry *geometry);
+
+/* Writes header, layer table and both checksums in front of the cells, which are in place. `bytes`
+** has filter->size bytes. */
+void bloom_encode(const BloomFilter *filter, uint8_t *bytes);
+
+#endif

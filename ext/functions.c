@@ -1,0 +1,506 @@
+/* functions.c: the scalar functions.
+**
+**   bloom_contains(filter, key)        1: perhaps in, 0: certainly not; NULL key -> NULL
+**   bloom_ref(filter)                  pointer value: the filter read and checked once
+**   bloom_new(n, p[, kind])            an empty filter
+**   bloom_add(filter, key, ...)        a new filter with the keys added
+**   bloom_remove(filter, key, ...)     counting filters: a new filter without them
+**   bloom_union(f, g, ...)             a filter of all keys of both
+**   bloom_intersect(f, g, ...)         a filter of the keys that are in both
+**   bloom_count(filter)                estimated distinct keys; NULL when saturated
+**   bloom_fpr(filter)                  false-positive rate now
+**   bloom_info(filter)                 JSON with all that the filter knows of itself
+**   bloom_explain(filter, key)         JSON with the bits that a key touches
+**   bloom_size(n, p)                   bytes of such a filter
+**   bloom_key(a, b, ...)               one key made of several values
+**   bloom_version()                    text
+*/
+#include <math.h>
+
+#include "args.h"
+#include "extension.h"
+#include "format.h"
+
+/* ---- bloom_contains and bloom_ref ---- */
+
+/* What a connection remembers of the filters that came as unbound blobs. */
+typedef struct Probes {
+  const uint8_t *bytes; /* of the last one: address, size and the hash that its header states, */
+  uint64_t size;        /* to see whether it is the same again; never read through */
+  uint64_t body_hash;
+  uint64_t rows;   /* that it was used for, one after the other */
+  unsigned copied; /* calls with a blob that an old SQLite copies for every row */
+} Probes;
+
+enum {
+  COPIES_BLOBS_BEFORE = 3043000, /* SQLite: a subquery's blob is copied for every row */
+  LARGE_BLOB = 64 * 1024,
+  WARN_AFTER = 1000,
+  CHECKED_BYTES_PER_ROW = 4096 /* what a row may cost more so that damage is found */
+};
+
+/* A bound filter, decoded once per statement. SQLite frees it at the statement's end. */
+typedef struct BoundFilter {
+  bool intact; /* the body's checksum was verified: at the second row */
+  BloomFilter filter;
+} BoundFilter;
+
+static void warn_of_copies(Probes *probes, uint64_t size) {
+  if (size <= LARGE_BLOB || probes->copied > WARN_AFTER ||
+      sqlite3_libversion_number() >= COPIES_BLOBS_BEFORE) {
+    return;
+  }
+  if (++probes->copied > WARN_AFTER) {
+    sqlite3_log(SQLITE_WARNING,
+                "bloom_contains: this SQLite copies the filter (%llu bytes) for every row: bind it "
+                "as a parameter, or write bloom_contains((SELECT bloom_ref(filter) FROM ...), key)",
+                size);
+  }
+}
+
+/* A filter that is neither bound nor a bloom_ref: a literal, a column, a subquery. Each row decodes
+** the header; the body is verified once the same filter was used for so many rows that it does not
+** show, from the second on. */
+static bool check_unbound(sqlite3_context *context, const BloomFilter *filter) {
+  Probes *probes = sqlite3_user_data(context);
+  warn_of_copies(probes, filter->size);
+  if (probes->bytes != filter->bytes || probes->size != filter->size ||
+      probes->body_hash != filter->body_hash) {
+    probes->bytes = filter->bytes;
+    probes->size = filter->size;
+    probes->body_hash = filter->body_hash;
+    probes->rows = 1;
+    return true;
+  }
+  uint64_t due = filter->size / CHECKED_BYTES_PER_ROW;
+  if (++probes->rows != (due < 2 ? 2 : due) || bloom_intact(filter)) return true;
+  probes->bytes = NULL;
+  bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
+  return false;
+}
+
+/* Keeps the decoded header for the statement's later rows. */
+static void remember_bound(sqlite3_context *context, const BloomFilter *filter) {
+  size_t size = bloom_view_size(filter->layer_count);
+  BoundFilter *bound = sqlite3_malloc64(offsetof(BoundFilter, filter) + size);
+  if (bound == NULL) return; /* the next row decodes again */
+  bound->intact = false;
+  memcpy(&bound->filter, filter, size);
+  sqlite3_set_auxdata(context, 0, bound, sqlite3_free);
+}
+
+/* The filter of a call without a remembered one. */
+static const BloomFilter *first_filter(sqlite3_context *context, sqlite3_value **argv,
+                                       BloomFilter *room) {
+  const BloomFilter *filter =
+      bloom_filter_arg(context, "bloom_contains", argv[0], argv[1], room, false);
+  if (filter != room) return filter; /* an error, or a bloom_ref */
+  if (sqlite3_value_frombind(argv[0])) {
+    remember_bound(context, filter);
+  } else if (!check_unbound(context, filter)) {
+    return NULL;
+  }
+  return filter;
+}
+
+/* The remembered filter, verified at its first use. NULL: it is another one, or damaged. */
+static const BloomFilter *bound_filter(sqlite3_context *context, sqlite3_value **argv,
+                                       BoundFilter *bound, bool *failed) {
+  if (sqlite3_value_blob(argv[0]) != bound->filter.bytes) return NULL;
+  if (BLOOM_UNLIKELY(!bound->intact)) {
+    bound->intact = bloom_intact(&bound->filter);
+    if (!bound->intact) {
+      bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
+      *failed = true;
+      return NULL;
+    }
+  }
+  return &bound->filter;
+}
+
+static void contains_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomFilter room;
+  const BloomFilter *filter = NULL;
+  BoundFilter *bound = sqlite3_get_auxdata(context, 0);
+  uint64_t hash;
+  int type;
+  bool failed = false;
+  (void)argc;
+  if (bound) filter = bound_filter(context, argv, bound, &failed);
+  if (filter == NULL && !failed) filter = first_filter(context, argv, &room);
+  if (filter == NULL) return;
+  type = bloom_key_hash_value(argv[1], &hash);
+  if (BLOOM_LIKELY(type > 0)) {
+    sqlite3_result_int(context, bloom_contains(filter, hash));
+  } else if (type < 0) {
+    sqlite3_result_error_nomem(context);
+  } /* else a NULL key: the result is NULL as it stands */
+}
+
+/* A copy of the filter whose layers each start at a multiple of 64: no line straddles two lines of
+** the cache. One allocation: the view, then the cells. */
+static BloomFilter *aligned_copy(const BloomFilter *from) {
+  enum {
+    ALIGNMENT = 64
+  };
+  uint64_t view = bloom_view_size(from->layer_count), cells = from->size - from->body;
+  uint64_t total = view + cells + (from->layer_count + 1u) * ALIGNMENT;
+  BloomFilter *copy = sqlite3_malloc64(total);
+  if (copy == NULL) return NULL;
+  memcpy(copy, from, view);
+  uint8_t *start = (uint8_t *)copy, *at = start + view;
+  copy->bytes = start;
+  for (unsigned i = 0; i < from->layer_count; i++) {
+    uint64_t size = bloom_layer_bytes(&from->layers[i].geometry, from->cell_bits);
+    at += (ALIGNMENT - (uintptr_t)at % ALIGNMENT) % ALIGNMENT;
+    memcpy(at, from->bytes + from->layers[i].offset, size);
+    copy->layers[i].offset = (uint64_t)(at - start);
+    at += size;
+  }
+  return copy;
+}
+
+static void ref_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomFilter room;
+  const BloomFilter *filter = bloom_filter_arg(context, "bloom_ref", argv[0], NULL, &room, true);
+  (void)argc;
+  if (filter == NULL) return;
+  BloomFilter *copy = aligned_copy(filter);
+  if (copy == NULL) {
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  sqlite3_result_pointer(context, copy, BLOOM_POINTER_TYPE, sqlite3_free);
+}
+
+/* ---- filters from filters ---- */
+
+static void new_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomParams params;
+  BloomDraft draft;
+  int code;
+  if (!bloom_params(context, "bloom_new", argc, argv, &params)) return;
+  if (params.n == 0) {
+    bloom_fail(context, "bloom_new", "n is NULL, it must be an integer of at least 1");
+    return;
+  }
+  code = bloom_draft_sized(context, &draft, &params);
+  if (code != SQLITE_OK) {
+    bloom_fail_draft(context, "bloom_new", code, params.n, params.p,
+                     params.kind == BLOOM_COUNTING ? 4 : 1);
+    return;
+  }
+  bloom_draft_result(context, &draft);
+}
+
+static void size_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomParams params;
+  BloomGeometry geometry;
+  if (!bloom_params(context, "bloom_size", argc, argv, &params)) return;
+  if (params.n == 0) {
+    bloom_fail(context, "bloom_size", "n is NULL, it must be an integer of at least 1");
+  } else if (!bloom_geometry(params.n, params.p, &geometry) ||
+             bloom_layer_bytes(&geometry, 1) + bloom_header_bytes(1) >
+                 (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH,
+                                         -1)) {
+    bloom_fail_draft(context, "bloom_size", SQLITE_TOOBIG, params.n, params.p, 1);
+  } else {
+    sqlite3_result_int64(context,
+                         (sqlite3_int64)(bloom_layer_bytes(&geometry, 1) + bloom_header_bytes(1)));
+  }
+}
+
+/* The first argument's filter, read whole, as a draft to change. */
+static bool draft_arg(sqlite3_context *context, const char *name, int argc, sqlite3_value **argv,
+                      BloomDraft *draft) {
+  BloomFilter room;
+  const BloomFilter *filter;
+  int code;
+  filter = bloom_filter_arg(context, name, argv[0], argc > 1 ? argv[1] : NULL, &room, true);
+  if (filter == NULL) return false;
+  code = bloom_draft_copy(context, draft, filter);
+  if (code == SQLITE_OK) return true;
+  bloom_fail_code(context, code);
+  return false;
+}
+
+static bool enough_arguments(sqlite3_context *context, const char *name, int argc, int least,
+                             const char *usage) {
+  if (argc >= least) return true;
+  bloom_fail(context, name, "%d arguments given, the call is %s", argc, usage);
+  return false;
+}
+
+static bool add_keys(sqlite3_context *context, BloomDraft *draft, int argc, sqlite3_value **argv) {
+  double occupied = -1;
+  for (int i = 1; i < argc; i++) {
+    uint64_t hash;
+    int type, code;
+    if (!bloom_key_arg(context, argv[i], &hash, &type)) return false;
+    if (type == 0) continue;
+    code = bloom_draft_add(draft, hash, &occupied);
+    if (code != SQLITE_OK) {
+      bloom_fail_draft(context, "bloom_add", code, draft->filter.n, draft->filter.p,
+                       draft->filter.cell_bits);
+      return false;
+    }
+    draft->filter.key_types |= (uint8_t)type;
+  }
+  return true;
+}
+
+static void add_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomDraft draft;
+  if (!enough_arguments(context, "bloom_add", argc, 2, "bloom_add(filter, key, ...)")) return;
+  if (!draft_arg(context, "bloom_add", argc, argv, &draft)) return;
+  if (draft.filter.layer_count == 0) {
+    bloom_fail(context, "bloom_add",
+               "this filter was built from no keys and has no size: start from bloom_new(n, p)");
+  } else if (add_keys(context, &draft, argc, argv)) {
+    bloom_draft_result(context, &draft);
+  }
+  bloom_draft_free(&draft);
+}
+
+static void remove_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomDraft draft;
+  uint64_t hash;
+  int type;
+  if (!enough_arguments(context, "bloom_remove", argc, 2, "bloom_remove(filter, key, ...)")) return;
+  if (!draft_arg(context, "bloom_remove", argc, argv, &draft)) return;
+  if (draft.filter.kind != BLOOM_COUNTING && draft.filter.layer_count > 0) {
+    bloom_fail(context, "bloom_remove",
+               "a plain filter cannot forget a key, since its bits belong to other keys too: "
+               "build it with kind 'counting', or rebuild it without the key");
+    bloom_draft_free(&draft);
+    return;
+  }
+  for (int i = 1; i < argc; i++) {
+    if (!bloom_key_arg(context, argv[i], &hash, &type)) break;
+    if (type == 0 || draft.filter.layer_count == 0) continue;
+    bloom_layer_decrement(&draft.filter.layers[0], draft.bytes, hash);
+  }
+  if (type >= 0) bloom_draft_result(context, &draft);
+  bloom_draft_free(&draft);
+}
+
+static void merge_function(sqlite3_context *context, int argc, sqlite3_value **argv,
+                           const char *name, enum BloomMerge merge) {
+  BloomDraft draft;
+  BloomFilter room;
+  if (!enough_arguments(context, name, argc, 1, "with one or more filters")) return;
+  if (!draft_arg(context, name, 1, argv, &draft)) return;
+  for (int i = 1; i < argc; i++) {
+    const BloomFilter *filter = bloom_filter_arg(context, name, argv[i], NULL, &room, true);
+    if (filter == NULL || !bloom_draft_merge(context, name, &draft, filter, merge)) {
+      bloom_draft_free(&draft);
+      return;
+    }
+  }
+  bloom_draft_result(context, &draft);
+}
+
+static void union_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  merge_function(context, argc, argv, "bloom_union", BLOOM_UNION);
+}
+
+static void intersect_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  merge_function(context, argc, argv, "bloom_intersect", BLOOM_INTERSECT);
+}
+
+/* ---- facts ---- */
+
+static void count_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomFilter room;
+  BloomFacts facts;
+  const BloomFilter *filter = bloom_filter_arg(context, "bloom_count", argv[0], NULL, &room, true);
+  (void)argc;
+  if (filter == NULL) return;
+  bloom_facts(filter, &facts);
+  if (facts.count < 9e18) sqlite3_result_int64(context, (sqlite3_int64)llround(facts.count));
+}
+
+static void fpr_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomFilter room;
+  BloomFacts facts;
+  const BloomFilter *filter = bloom_filter_arg(context, "bloom_fpr", argv[0], NULL, &room, true);
+  (void)argc;
+  if (filter == NULL) return;
+  bloom_facts(filter, &facts);
+  sqlite3_result_double(context, facts.rate);
+}
+
+/* A string in the making becomes the result, as text. */
+static void result_text(sqlite3_context *context, sqlite3_str *text) {
+  int code = sqlite3_str_errcode(text);
+  char *result = sqlite3_str_finish(text);
+  if (code == SQLITE_OK && result) {
+    sqlite3_result_text(context, result, -1, sqlite3_free);
+  } else {
+    sqlite3_free(result);
+    bloom_fail_code(context, code == SQLITE_OK ? SQLITE_NOMEM : code);
+  }
+}
+
+static const char *layout_name(const BloomFilter *filter) {
+  if (filter->layer_count == 0) return "empty";
+  return filter->layers[0].geometry.lines == 1 ? "flat" : "lines";
+}
+
+static void write_key_types(sqlite3_str *text, uint8_t key_types) {
+  static const char *const names[] = {"integer", "real", "text", "blob"};
+  const char *comma = "";
+  for (unsigned i = 0; i < 4; i++) {
+    if ((key_types >> i & 1) == 0) continue;
+    sqlite3_str_appendf(text, "%s\"%s\"", comma, names[i]);
+    comma = ",";
+  }
+}
+
+static void write_layers(sqlite3_str *text, const BloomFilter *filter) {
+  for (unsigned i = 0; i < filter->layer_count; i++) {
+    const BloomLayer *layer = &filter->layers[i];
+    sqlite3_str_appendf(text,
+                        "%s{\"capacity\":%llu,\"rate\":%!.7g,\"k\":%d,\"L\":%d,\"lines\":%llu,"
+                        "\"line_bits\":%llu,\"bits_set\":%llu}",
+                        i > 0 ? "," : "", layer->capacity, (double)layer->rate, layer->geometry.k,
+                        layer->geometry.L, layer->geometry.lines, layer->geometry.line_bits,
+                        bloom_layer_occupied(layer, filter->cell_bits, filter->bytes));
+  }
+}
+
+static void info_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomFilter room;
+  BloomFacts facts;
+  sqlite3_str *text;
+  const BloomFilter *filter = bloom_filter_arg(context, "bloom_info", argv[0], NULL, &room, true);
+  (void)argc;
+  if (filter == NULL) return;
+  bloom_facts(filter, &facts);
+  text = sqlite3_str_new(sqlite3_context_db_handle(context));
+  sqlite3_str_appendf(text, "{\"version\":%d,\"kind\":\"%s\",\"layout\":\"%s\"",
+                      BLOOM_FORMAT_VERSION, filter->kind == BLOOM_COUNTING ? "counting" : "plain",
+                      layout_name(filter));
+  if (filter->layer_count > 0) {
+    sqlite3_str_appendf(text, ",\"n\":%llu,\"p\":%!.7g,\"k\":%d", filter->n, (double)filter->p,
+                        filter->layers[0].geometry.k);
+  } else {
+    sqlite3_str_appendf(text, ",\"n\":null,\"p\":null,\"k\":0");
+  }
+  sqlite3_str_appendf(text, ",\"bits\":%llu,\"bytes\":%llu,\"layers\":%d,\"bits_set\":%llu",
+                      facts.cells, filter->size, filter->layer_count, facts.occupied);
+  sqlite3_str_appendf(text, ",\"fill\":%!.7g",
+                      facts.cells > 0 ? (double)facts.occupied / (double)facts.cells : 0.0);
+  if (facts.count < 9e18) {
+    sqlite3_str_appendf(text, ",\"count\":%lld", (sqlite3_int64)llround(facts.count));
+  } else {
+    sqlite3_str_appendf(text, ",\"count\":null");
+  }
+  sqlite3_str_appendf(text, ",\"fpr\":%!.7g,\"key_types\":[", facts.rate);
+  write_key_types(text, filter->key_types);
+  sqlite3_str_appendf(text, "],\"checksum\":\"ok\",\"layer_table\":[");
+  write_layers(text, filter);
+  sqlite3_str_appendf(text, "]}");
+  result_text(context, text);
+}
+
+/* One layer of bloom_explain: the lines of the key, its cells in the layer, what is in them. */
+static void explain_layer(sqlite3_str *text, const BloomFilter *filter, const BloomLayer *layer,
+                          uint64_t hash) {
+  uint64_t cells[BLOOM_MAX_K];
+  const BloomGeometry *g = &layer->geometry;
+  const uint8_t *bytes = filter->bytes + layer->offset;
+  unsigned at = 0;
+  bloom_layer_positions(layer, hash, cells);
+  sqlite3_str_appendf(text, "{\"lines\":[");
+  for (unsigned l = 0; l < g->L; l++) {
+    sqlite3_str_appendf(text, "%s%llu", l > 0 ? "," : "", cells[at] / g->line_bits);
+    at += bloom_cells_in_line(g->k, g->L, l);
+  }
+  sqlite3_str_appendf(text, "],\"positions\":[");
+  for (unsigned i = 0; i < g->k; i++) {
+    sqlite3_str_appendf(text, "%s%llu", i > 0 ? "," : "", cells[i]);
+  }
+  sqlite3_str_appendf(text, "],\"%s\":[", filter->cell_bits == 1 ? "bits" : "counters");
+  for (unsigned i = 0; i < g->k; i++) {
+    uint64_t bit = cells[i] * filter->cell_bits;
+    sqlite3_str_appendf(text, "%s%d", i > 0 ? "," : "",
+                        bytes[bit / 8] >> bit % 8 & ((1 << filter->cell_bits) - 1));
+  }
+  sqlite3_str_appendf(text, "],\"contains\":%d}",
+                      bloom_layer_contains(layer, filter->cell_bits, filter->bytes, hash));
+}
+
+static void explain_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomFilter room;
+  sqlite3_str *text;
+  uint64_t hash;
+  int type;
+  const BloomFilter *filter =
+      bloom_filter_arg(context, "bloom_explain", argv[0], argv[1], &room, true);
+  (void)argc;
+  if (filter == NULL || !bloom_key_arg(context, argv[1], &hash, &type)) return;
+  if (type == 0) return;
+  text = sqlite3_str_new(sqlite3_context_db_handle(context));
+  sqlite3_str_appendf(text, "{\"key_type\":");
+  write_key_types(text, (uint8_t)type);
+  sqlite3_str_appendf(text, ",\"hash\":\"%016llx\",\"contains\":%d,\"layers\":[", hash,
+                      bloom_contains(filter, hash));
+  for (unsigned i = 0; i < filter->layer_count; i++) {
+    if (i > 0) sqlite3_str_appendf(text, ",");
+    explain_layer(text, filter, &filter->layers[i], hash);
+  }
+  sqlite3_str_appendf(text, "]}");
+  result_text(context, text);
+}
+
+/* ---- keys, version ---- */
+
+static void key_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomKey key;
+  uint64_t size = 0;
+  uint8_t *bytes, *end;
+  if (!enough_arguments(context, "bloom_key", argc, 1, "bloom_key(a, b, ...)")) return;
+  for (int i = 0; i < argc; i++) {
+    if (bloom_key_read(argv[i], &key) != SQLITE_OK) {
+      sqlite3_result_error_nomem(context);
+      return;
+    }
+    if (key.type == 0) return; /* a part is NULL: so is the key */
+    size += bloom_key_encoded_size(&key);
+  }
+  bytes = end = sqlite3_malloc64(size);
+  if (bytes == NULL) {
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  for (int i = 0; i < argc; i++) {
+    bloom_key_read(argv[i], &key); /* read before, and converted then */
+    end = bloom_key_encode(&key, end);
+  }
+  sqlite3_result_blob64(context, bytes, size, sqlite3_free);
+}
+
+static void version_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  (void)argv;
+  sqlite3_result_text(context, BLOOM_VERSION, -1, SQLITE_STATIC);
+}
+
+const BloomFunction bloom_scalar_functions[] = {
+    {"bloom_contains", 2, BLOOM_PURE, contains_function, NULL, NULL, sizeof(Probes)},
+    {"bloom_ref", 1, BLOOM_PURE, ref_function, NULL, NULL, 0},
+    {"bloom_new", 2, BLOOM_PURE, new_function, NULL, NULL, 0},
+    {"bloom_new", 3, BLOOM_PURE, new_function, NULL, NULL, 0},
+    {"bloom_add", -1, BLOOM_PURE, add_function, NULL, NULL, 0},
+    {"bloom_remove", -1, BLOOM_PURE, remove_function, NULL, NULL, 0},
+    {"bloom_union", -1, BLOOM_PURE, union_function, NULL, NULL, 0},
+    {"bloom_intersect", -1, BLOOM_PURE, intersect_function, NULL, NULL, 0},
+    {"bloom_count", 1, BLOOM_PURE, count_function, NULL, NULL, 0},
+    {"bloom_fpr", 1, BLOOM_PURE, fpr_function, NULL, NULL, 0},
+    {"bloom_info", 1, BLOOM_PURE, info_function, NULL, NULL, 0},
+    {"bloom_explain", 2, BLOOM_PURE, explain_function, NULL, NULL, 0},
+    {"bloom_size", 2, BLOOM_PURE, size_function, NULL, NULL, 0},
+    {"bloom_key", -1, BLOOM_PURE, key_function, NULL, NULL, 0},
+    {"bloom_version", 0, BLOOM_PURE, version_function, NULL, NULL, 0},
+    {NULL, 0, 0, NULL, NULL, NULL, 0}};
