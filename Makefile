@@ -1,0 +1,48 @@
+# bloom: Bloom filters for SQLite. `make help` lists the targets.
+
+CC ?= cc
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+B ?= build
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wvla -Werror
+# No fused multiply-add: every machine must compute the same sizes.
+ALL_CFLAGS = -std=c11 $(WARNINGS) -fPIC -fvisibility=hidden -ffp-contract=off $(CFLAGS)
+
+KERNEL = sizing filter format hashes
+ROOMS = extension functions aggregates args key $(KERNEL)
+OBJECTS = $(ROOMS:%=$(B)/%.o)
+HEADERS = $(wildcard ext/*.h)
+
+# With `make deps check`, also under -j, nothing is compiled before deps is through.
+DEPS_FIRST = $(filter deps deps-ci,$(MAKECMDGOALS))
+
+.PHONY: all help deps deps-ci clean install
+all: $(B)/bloom.so ## build/bloom.so, the loadable extension
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## /{printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+deps: ## installs what building, the demo and the tests need (Debian packages)
+	@sh .ci/deps base
+
+deps-ci: deps ## installs what only the gate needs: python3, clang, valgrind, the newest SQLite
+	@sh .ci/deps ci
+
+$(B):
+	mkdir -p $@
+
+$(B)/%.o: ext/%.c $(HEADERS) Makefile | $(B) $(DEPS_FIRST)
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(B)/bloom.so: $(OBJECTS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ -lm
+
+install: $(B)/bloom.so ## copies bloom.so to $(DESTDIR)$(PREFIX)/lib/sqlite3
+	install -d $(DESTDIR)$(PREFIX)/lib/sqlite3
+	install -m 644 $(B)/bloom.so $(DESTDIR)$(PREFIX)/lib/sqlite3/bloom.so
+
+clean: ## removes everything that make made
+	rm -rf $(B)
+
+-include tests/tests.mk
