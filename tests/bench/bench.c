@@ -1,0 +1,563 @@
+/* bench: what the functions cost, as ratios to floors that are taken in the same run.
+**
+**   bench [--only TEXT] [--json]          the table; 1 as exit code when a result is wrong
+**   bench --instructions [--only TEXT]    instructions a row, under valgrind's callgrind
+**   bench --quick [--only TEXT]           small sizes: TAP lines that say whether results are right
+**
+** $B is the folder of bloom.so, build if not set. A ratio is the median over pairs: floor, query,
+** floor, query, ... each against its neighbour, in CPU time. Where the middle half of them spreads
+** too far for a ratio to mean anything, the table says so instead. A limit on time that is passed
+** is shown as OVER and is no failure, since the machine has its part in it; a wrong result, a size
+** or a memory limit passed is one.
+*/
+#define _POSIX_C_SOURCE 200809L
+#include "bench.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__has_include)
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#define HAVE_CALLGRIND 1
+#endif
+#endif
+
+enum {
+  MIN_PAIRS = 7,
+  MAX_PAIRS = 41,
+  BUDGET_SECONDS = 7, /* of a figure's pairs, once there are MIN_PAIRS */
+  SMALL_N = 20000,    /* --quick */
+  MIDDLE_N = 200000   /* --instructions, which do not depend on n but through the layout */
+};
+
+/* The middle half of the ratios may spread so far around the median. */
+static const double MEANINGLESS_SPREAD = 0.3;
+
+typedef enum Mode {
+  TABLE,
+  JSON,
+  QUICK,
+  INSTRUCTIONS
+} Mode;
+
+typedef struct Bench {
+  Mode mode;
+  const char *only; /* figures whose names have this text in them; NULL: all */
+  sqlite3 *db;
+  char *fixture; /* that db holds, expanded; NULL: none */
+  int64_t n;     /* of the present figure */
+  const char *build;
+  const Figure *figure;
+  char reason[300]; /* why the present figure failed */
+  int printed, wrong, over, parts;
+} Bench;
+
+typedef struct Outcome {
+  int pairs;
+  double floor, cost; /* ns or instructions a unit */
+  double ratio, spread;
+  double value; /* that the limit holds for: ratio, value, or instructions a unit */
+  double limit;
+  bool noisy;
+} Outcome;
+
+static bool fail(Bench *bench, const char *what) {
+  snprintf(bench->reason, sizeof bench->reason, "%s: %s", what,
+           bench->db && sqlite3_errcode(bench->db) ? sqlite3_errmsg(bench->db) : "wrong");
+  return false;
+}
+
+/* ---- SQL ---- */
+
+/* The text with {n} and {m} put in; the caller frees it. */
+static char *expand(const Bench *bench, const char *sql) {
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  int64_t m = bench->n < 1000000 ? bench->n : 1000000;
+  for (; *sql; sql++) {
+    if (strncmp(sql, "{n}", 3) == 0 || strncmp(sql, "{m}", 3) == 0) {
+      sqlite3_str_appendf(text, "%lld", sql[1] == 'n' ? bench->n : m);
+      sql += 2;
+    } else {
+      sqlite3_str_appendchar(text, 1, *sql);
+    }
+  }
+  return sqlite3_str_finish(text);
+}
+
+static sqlite3_stmt *prepare(Bench *bench, const char *sql) {
+  char *text = expand(bench, sql);
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v2(bench->db, text, -1, &statement, NULL) != SQLITE_OK) fail(bench, text);
+  sqlite3_free(text);
+  return statement;
+}
+
+/* The one value that an expression has, with ?1 .. ?3 bound to what is not NULL. */
+static sqlite3_value *evaluate(Bench *bench, const char *expression, sqlite3_value *const args[3]) {
+  char *sql = sqlite3_mprintf("SELECT %s", expression);
+  sqlite3_stmt *statement = prepare(bench, sql);
+  sqlite3_value *result = NULL;
+  int parameters = sqlite3_bind_parameter_count(statement);
+  for (int i = 0; i < 3 && i < parameters; i++) {
+    if (args[i]) sqlite3_bind_value(statement, i + 1, args[i]);
+  }
+  if (statement && sqlite3_step(statement) == SQLITE_ROW) {
+    result = sqlite3_value_dup(sqlite3_column_value(statement, 0));
+  } else if (statement) {
+    fail(bench, expression);
+  }
+  sqlite3_finalize(statement);
+  sqlite3_free(sql);
+  return result;
+}
+
+static double evaluate_number(Bench *bench, const char *expression, sqlite3_value *const args[3]) {
+  sqlite3_value *value = evaluate(bench, expression, args);
+  double number = value ? sqlite3_value_double(value) : 0;
+  sqlite3_value_free(value);
+  return number;
+}
+
+/* A fresh connection with the extension and the figure's tables, unless there is one already. */
+static bool open_fixture(Bench *bench) {
+  char *fixture = expand(bench, bench->figure->fixture);
+  char *library = sqlite3_mprintf("%s/bloom", bench->build), *error = NULL;
+  bool ok = true;
+  if (bench->fixture == NULL || strcmp(fixture, bench->fixture) != 0) {
+    sqlite3_close(bench->db);
+    sqlite3_free(bench->fixture);
+    bench->db = NULL;
+    bench->fixture = NULL;
+    fprintf(stderr, "# making the tables\n");
+    ok =
+        sqlite3_open(":memory:", &bench->db) == SQLITE_OK &&
+        sqlite3_db_config(bench->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL) == SQLITE_OK &&
+        sqlite3_load_extension(bench->db, library, NULL, &error) == SQLITE_OK &&
+        bench_register(bench->db) == SQLITE_OK &&
+        sqlite3_exec(bench->db, fixture, NULL, NULL, &error) == SQLITE_OK;
+    if (!ok) {
+      snprintf(bench->reason, sizeof bench->reason, "no tables: %s", error ? error : "?");
+    } else {
+      bench->fixture = fixture;
+      fixture = NULL;
+    }
+  }
+  sqlite3_free(error);
+  sqlite3_free(library);
+  sqlite3_free(fixture);
+  return ok;
+}
+
+/* ---- one query, run again and again ---- */
+
+typedef struct Query {
+  sqlite3_stmt *statement;
+  sqlite3_value *result; /* of its first run; every other run must give the same */
+} Query;
+
+static bool open_query(Bench *bench, const char *sql, Query *query) {
+  sqlite3_value *const none[3] = {NULL, NULL, NULL};
+  int parameters;
+  memset(query, 0, sizeof *query);
+  if (sql == NULL) return true;
+  query->statement = prepare(bench, sql);
+  if (query->statement == NULL) return false;
+  parameters = sqlite3_bind_parameter_count(query->statement);
+  for (int i = 0; i < parameters; i++) {
+    char *expression = sqlite3_mprintf("(%s)", bench->figure->filters[i]);
+    sqlite3_value *filter = evaluate(bench, expression, none);
+    sqlite3_free(expression);
+    if (filter == NULL) return false;
+    sqlite3_bind_value(query->statement, i + 1, filter);
+    sqlite3_value_free(filter);
+  }
+  return true;
+}
+
+static void close_query(Query *query) {
+  sqlite3_finalize(query->statement);
+  sqlite3_value_free(query->result);
+}
+
+static bool same_value(sqlite3_value *a, sqlite3_value *b) {
+  int type = sqlite3_value_type(a), size = sqlite3_value_bytes(a);
+  if (type != sqlite3_value_type(b)) return false;
+  if (type == SQLITE_INTEGER) return sqlite3_value_int64(a) == sqlite3_value_int64(b);
+  if (type == SQLITE_FLOAT) return sqlite3_value_double(a) == sqlite3_value_double(b);
+  if (type == SQLITE_NULL) return true;
+  return size == sqlite3_value_bytes(b) &&
+         memcmp(sqlite3_value_blob(a), sqlite3_value_blob(b), (size_t)size) == 0;
+}
+
+static double now(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* Runs it once; *ns is the CPU time of all but the comparison of its result. */
+static bool run_query(Bench *bench, Query *query, double *ns) {
+  double start = now(CLOCK_PROCESS_CPUTIME_ID);
+  bool same = true;
+  int code = sqlite3_step(query->statement);
+  *ns = now(CLOCK_PROCESS_CPUTIME_ID) - start;
+  if (code == SQLITE_ROW) {
+    sqlite3_value *result = sqlite3_column_value(query->statement, 0);
+    if (query->result == NULL) {
+      query->result = sqlite3_value_dup(result);
+    } else {
+      same = same_value(result, query->result);
+    }
+  }
+  start = now(CLOCK_PROCESS_CPUTIME_ID);
+  if (code == SQLITE_ROW) code = sqlite3_step(query->statement);
+  if (sqlite3_reset(query->statement) != SQLITE_OK || code != SQLITE_DONE ||
+      query->result == NULL) {
+    return fail(bench, "query");
+  }
+  *ns += now(CLOCK_PROCESS_CPUTIME_ID) - start;
+  if (!same) snprintf(bench->reason, sizeof bench->reason, "two runs give two results");
+  return same;
+}
+
+static bool check_result(Bench *bench, const Query *query) {
+  sqlite3_value *const args[3] = {query->result, NULL, NULL};
+  if (evaluate_number(bench, bench->figure->check, args) != 0) return true;
+  if (bench->reason[0] == 0) fail(bench, "the result");
+  return false;
+}
+
+/* ---- what is measured ---- */
+
+static int by_size(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *numbers, int count) {
+  qsort(numbers, (size_t)count, sizeof *numbers, by_size);
+  return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
+}
+
+static double units(Bench *bench) {
+  sqlite3_value *const none[3] = {NULL, NULL, NULL};
+  return evaluate_number(bench, bench->figure->units, none);
+}
+
+static bool measure_time(Bench *bench, Query *floor, Query *query, Outcome *outcome) {
+  double floors[MAX_PAIRS], costs[MAX_PAIRS], ratios[MAX_PAIRS], unit = units(bench), ignored;
+  double end = now(CLOCK_MONOTONIC) + BUDGET_SECONDS * 1e9;
+  int pairs = 0, most = bench->mode == QUICK ? 1 : MAX_PAIRS;
+  if (!run_query(bench, floor, &ignored) || !run_query(bench, query, &ignored)) return false;
+  for (; pairs < most && (pairs < MIN_PAIRS || now(CLOCK_MONOTONIC) < end); pairs++) {
+    if (!run_query(bench, floor, &floors[pairs])) return false;
+    if (!run_query(bench, query, &costs[pairs])) return false;
+    ratios[pairs] = costs[pairs] / floors[pairs];
+  }
+  outcome->pairs = pairs;
+  outcome->floor = median(floors, pairs) / unit;
+  outcome->cost = median(costs, pairs) / unit;
+  outcome->ratio = median(ratios, pairs); /* sorts them */
+  outcome->spread = (ratios[3 * pairs / 4] - ratios[pairs / 4]) / outcome->ratio;
+  outcome->noisy = outcome->spread > MEANINGLESS_SPREAD;
+  outcome->value = outcome->ratio;
+  outcome->limit = bench->figure->limit;
+  return true;
+}
+
+/* Highest number of bytes that SQLite had allocated while the query ran, above those before. */
+static bool peak(Bench *bench, Query *query, sqlite3_int64 *bytes) {
+  double ignored;
+  sqlite3_int64 before = sqlite3_memory_used();
+  sqlite3_memory_highwater(1);
+  if (sqlite3_step(query->statement) != SQLITE_ROW) return fail(bench, "query");
+  *bytes = sqlite3_memory_highwater(0) - before;
+  sqlite3_reset(query->statement);
+  return run_query(bench, query, &ignored);
+}
+
+static sqlite3_value *integer_value(Bench *bench, sqlite3_int64 number) {
+  sqlite3_value *const none[3] = {NULL, NULL, NULL};
+  char *text = sqlite3_mprintf("%lld", number);
+  sqlite3_value *value = evaluate(bench, text, none);
+  sqlite3_free(text);
+  return value;
+}
+
+static bool measure_memory(Bench *bench, Query *floor, Query *query, Outcome *outcome) {
+  sqlite3_int64 bytes = 0, floor_bytes = 0;
+  sqlite3_value *args[3];
+  if (floor->statement && !peak(bench, floor, &floor_bytes)) return false;
+  if (!peak(bench, query, &bytes)) return false;
+  args[0] = query->result;
+  args[1] = integer_value(bench, bytes);
+  args[2] = integer_value(bench, floor_bytes);
+  outcome->value = evaluate_number(bench, bench->figure->value, args);
+  outcome->limit = bench->figure->limit;
+  sqlite3_value_free(args[1]);
+  sqlite3_value_free(args[2]);
+  return bench->reason[0] == 0;
+}
+
+static bool measure_value(Bench *bench, Query *query, Outcome *outcome) {
+  double ignored;
+  if (!run_query(bench, query, &ignored)) return false;
+  outcome->value = sqlite3_value_double(query->result);
+  outcome->limit = bench->figure->limit;
+  return true;
+}
+
+/* ---- instructions ---- */
+
+#ifdef HAVE_CALLGRIND
+/* The sum of instructions in the part of the profile that was written last. */
+static double read_part(Bench *bench) {
+  char *path = sqlite3_mprintf("%s/callgrind.%d", bench->build, bench->parts);
+  FILE *file = fopen(path, "r");
+  char line[1000];
+  double total = 0;
+  while (file && fgets(line, sizeof line, file)) {
+    if (strncmp(line, "totals:", 7) == 0) total = strtod(line + 7, NULL);
+  }
+  if (file) fclose(file);
+  sqlite3_free(path);
+  return total;
+}
+
+static bool count_instructions(Bench *bench, Query *query, double *count) {
+  double ignored;
+  bool ok;
+  if (!run_query(bench, query, &ignored)) return false;
+  CALLGRIND_START_INSTRUMENTATION;
+  ok = run_query(bench, query, &ignored);
+  CALLGRIND_STOP_INSTRUMENTATION;
+  CALLGRIND_DUMP_STATS_AT(bench->figure->name);
+  bench->parts++;
+  *count = read_part(bench);
+  if (ok && *count == 0) return fail(bench, "no profile");
+  return ok;
+}
+
+/* Starts the program again under valgrind; does not return when that works. */
+static void enter_valgrind(const Bench *bench, char **argv) {
+  char *file = sqlite3_mprintf("--callgrind-out-file=%s/callgrind", bench->build);
+  const char *command[16] = {"valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", file};
+  int at = 5;
+  if (RUNNING_ON_VALGRIND) {
+    sqlite3_free(file);
+    return;
+  }
+  while (*argv && at < 15) command[at++] = *argv++;
+  execvp("valgrind", (char *const *)(uintptr_t)command);
+  perror("bench: valgrind");
+  exit(2);
+}
+#else
+static bool count_instructions(Bench *bench, Query *query, double *count) {
+  (void)query;
+  *count = 0;
+  return fail(bench, "valgrind/callgrind.h");
+}
+static void enter_valgrind(const Bench *bench, char **argv) {
+  (void)bench;
+  (void)argv;
+  fprintf(stderr, "bench: was compiled where valgrind/callgrind.h is not installed\n");
+  exit(2);
+}
+#endif
+
+static bool measure_instructions(Bench *bench, Query *floor, Query *query, Outcome *outcome) {
+  double unit = units(bench);
+  if (!count_instructions(bench, floor, &outcome->floor)) return false;
+  if (!count_instructions(bench, query, &outcome->cost)) return false;
+  outcome->floor /= unit;
+  outcome->cost /= unit;
+  outcome->ratio = outcome->cost / outcome->floor;
+  outcome->value = outcome->cost;
+  outcome->limit = bench->figure->instructions;
+  return true;
+}
+
+/* ---- figures ---- */
+
+static bool measure(Bench *bench, Query *floor, Query *query, Outcome *outcome) {
+  if (bench->mode == INSTRUCTIONS) return measure_instructions(bench, floor, query, outcome);
+  switch (bench->figure->measure) {
+    case TIME:
+      return measure_time(bench, floor, query, outcome);
+    case MEMORY:
+      return measure_memory(bench, floor, query, outcome);
+    default:
+      return measure_value(bench, query, outcome);
+  }
+}
+
+static bool is_over(const Outcome *outcome) {
+  return !outcome->noisy && outcome->limit > 0 && outcome->value > outcome->limit;
+}
+
+static bool run_figure(Bench *bench, Outcome *outcome) {
+  Query floor = {NULL, NULL}, query = {NULL, NULL};
+  bool ok;
+  memset(outcome, 0, sizeof *outcome);
+  bench->reason[0] = 0;
+  if (!open_fixture(bench)) return false;
+  ok = open_query(bench, bench->figure->floor, &floor) &&
+       open_query(bench, bench->figure->sql, &query) && measure(bench, &floor, &query, outcome) &&
+       check_result(bench, &query);
+  close_query(&floor);
+  close_query(&query);
+  /* What is not a time is the same on every machine, so a limit passed is a fault. */
+  if (ok && bench->figure->measure != TIME && is_over(outcome)) {
+    snprintf(bench->reason, sizeof bench->reason, "%.6g is over the limit of %.6g", outcome->value,
+             outcome->limit);
+    ok = false;
+  }
+  return ok;
+}
+
+static const char *verdict(const Outcome *outcome, bool ok) {
+  if (!ok) return "WRONG";
+  if (outcome->noisy) return "too noisy";
+  if (outcome->limit == 0) return "-";
+  return is_over(outcome) ? "OVER" : "ok";
+}
+
+static void print_json(Bench *bench, const Outcome *outcome, bool ok) {
+  const Figure *figure = bench->figure;
+  static const char *const measures[] = {"time", "memory", "value"};
+  printf("%s\n {\"figure\":\"%s\",\"measure\":\"%s\",\"n\":%lld", bench->printed > 0 ? "," : "[",
+         figure->name, measures[figure->measure], (long long)bench->n);
+  if (figure->measure == TIME) {
+    printf(",\"floor\":\"%s\",\"floor_ns\":%.4g,\"ns\":%.4g,\"ratio\":%.4g,\"spread\":%.3g",
+           figure->of_limit, outcome->floor, outcome->cost, outcome->ratio, outcome->spread);
+    printf(",\"pairs\":%d", outcome->pairs);
+  } else {
+    printf(",\"value\":%.7g", outcome->value);
+  }
+  printf(",\"limit\":%.7g,\"verdict\":\"%s\"", figure->limit, verdict(outcome, ok));
+  if (!ok) {
+    printf(",\"reason\":\"");
+    for (const char *at = bench->reason; *at; at++) {
+      putchar(*at == '"' || *at == '\\' || (unsigned char)*at < ' ' ? '\'' : *at);
+    }
+    printf("\"");
+  }
+  printf("}");
+}
+
+static void print_header(const Bench *bench) {
+  const char *unit = bench->mode == INSTRUCTIONS ? "instructions" : "ns";
+  printf("SQLite %s, %s a row or call, ratio to the floor\n", sqlite3_libversion(), unit);
+  printf("%-56s %-15s %10s %10s %8s %6s %8s\n", "", "floor", "floor", "query", "ratio", "+-%",
+         "limit");
+}
+
+static void print_row(const Bench *bench, const Outcome *outcome, bool ok) {
+  const Figure *figure = bench->figure;
+  char limit[20] = "", ratio[20] = "", spread[20] = "";
+  if (outcome->limit > 0) snprintf(limit, sizeof limit, "%.7g", outcome->limit);
+  if (figure->measure != TIME) {
+    printf("%-56s %-15s %10s %10.7g %8s %6s %8s %s", figure->name, "", "", outcome->value, "", "",
+           limit, verdict(outcome, ok));
+  } else {
+    if (!outcome->noisy) snprintf(ratio, sizeof ratio, "%.3f", outcome->ratio);
+    if (outcome->pairs > 0) snprintf(spread, sizeof spread, "%.1f", outcome->spread * 50);
+    printf("%-56s %-15s %10.*f %10.*f %8s %6s %8s %s", figure->name, figure->of_limit,
+           outcome->floor < 1e5, outcome->floor, outcome->cost < 1e5, outcome->cost, ratio, spread,
+           limit, verdict(outcome, ok));
+  }
+  if (!ok) printf(" (%s)", bench->reason);
+  printf("\n");
+}
+
+static void report(Bench *bench, const Outcome *outcome, bool ok) {
+  if (bench->mode == QUICK) {
+    if (ok) {
+      printf("ok bench: %s\n", bench->figure->name);
+    } else {
+      printf("not ok bench: %s: %s\n", bench->figure->name, bench->reason);
+    }
+  } else if (bench->mode == JSON) {
+    print_json(bench, outcome, ok);
+  } else {
+    if (bench->printed == 0) print_header(bench);
+    print_row(bench, outcome, ok);
+  }
+  fflush(stdout);
+  bench->printed++;
+  bench->wrong += !ok;
+  bench->over += ok && is_over(outcome);
+}
+
+static bool wanted(const Bench *bench, const Figure *figure) {
+  if (bench->mode == INSTRUCTIONS && figure->measure != TIME) return false;
+  return bench->only == NULL || strstr(figure->name, bench->only) != NULL;
+}
+
+static int64_t figure_n(const Bench *bench, const Figure *figure) {
+  int64_t most = bench->mode == QUICK          ? SMALL_N
+                 : bench->mode == INSTRUCTIONS ? MIDDLE_N
+                                               : figure->n;
+  return figure->n < most ? figure->n : most;
+}
+
+static void run_figures(Bench *bench) {
+  for (const Figure *figure = bench_figures; figure->name; figure++) {
+    Outcome outcome;
+    bool ok;
+    if (!wanted(bench, figure)) continue;
+    bench->figure = figure;
+    bench->n = figure_n(bench, figure);
+    if (bench->mode != QUICK) fprintf(stderr, "# %s\n", figure->name);
+    ok = run_figure(bench, &outcome);
+    report(bench, &outcome, ok);
+  }
+  if (bench->mode == JSON) printf("%s\n]\n", bench->printed > 0 ? "" : "[");
+  if (bench->mode == TABLE || bench->mode == INSTRUCTIONS) {
+    printf("%d figures, %d over their limit, %d wrong\n", bench->printed, bench->over,
+           bench->wrong);
+  }
+  if (bench->mode == INSTRUCTIONS && bench->parts > 0) {
+    printf("%s/callgrind.1 .. %d: a floor and a query each; callgrind_annotate shows where\n",
+           bench->build, bench->parts);
+  }
+}
+
+static bool read_options(Bench *bench, char **argv) {
+  for (char **at = argv + 1; *at; at++) {
+    if (strcmp(*at, "--json") == 0) {
+      bench->mode = JSON;
+    } else if (strcmp(*at, "--quick") == 0) {
+      bench->mode = QUICK;
+    } else if (strcmp(*at, "--instructions") == 0) {
+      bench->mode = INSTRUCTIONS;
+    } else if (strcmp(*at, "--only") == 0 && at[1]) {
+      bench->only = *++at;
+    } else {
+      fprintf(stderr, "usage: bench [--json | --quick | --instructions] [--only TEXT]\n");
+      return false;
+    }
+  }
+  return true;
+}
+
+int main(int argc, char **argv) {
+  Bench bench = {.mode = TABLE};
+  (void)argc;
+  bench.build = getenv("B");
+  if (bench.build == NULL || bench.build[0] == 0) bench.build = "build";
+  if (!read_options(&bench, argv)) return 2;
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1);
+  if (bench.mode == INSTRUCTIONS) enter_valgrind(&bench, argv);
+  run_figures(&bench);
+  sqlite3_close(bench.db);
+  sqlite3_free(bench.fixture);
+  if (bench.printed == 0) fprintf(stderr, "bench: no figure has that text in its name\n");
+  return bench.printed == 0 ? 2 : bench.wrong > 0;
+}

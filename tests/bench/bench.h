@@ -1,0 +1,49 @@
+/* bench.h: what a figure of the bench is. figures.c is the list, bench.c runs it, helpers.c has the
+** SQL functions that the list uses. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+typedef enum Measure {
+  TIME,   /* of `sql`, as a ratio to that of `floor` in the same run */
+  MEMORY, /* peak of SQLite's allocations while `sql` runs: see `value` */
+  VALUE   /* the result of `sql`, or what `value` makes of it */
+} Measure;
+
+/* All texts are SQL. {n} stands for n, or less in the short forms, and {m} for the smaller of {n}
+** and a million. `sql` and `floor` return one row; ?1 and ?2 in them are the filters. */
+typedef struct Figure {
+  const char *name;
+  Measure measure;
+  int64_t n;
+  const char *fixture;    /* makes the tables; neighbours with the same one share the database */
+  const char *filters[2]; /* queries for what is bound to ?1 and ?2; NULL: nothing */
+  const char *floor;      /* TIME: what is divided by; MEMORY: its peak is ?3 of `value` */
+  const char *sql;
+  const char *check;    /* expression that is true when ?1, the result of `sql`, is right */
+  const char *value;    /* MEMORY, VALUE: expression of ?1, the result, ?2, the peak, and ?3 */
+  const char *units;    /* TIME: expression for the rows or calls that a time is divided by */
+  double limit;         /* of the ratio or the value; 0: for information */
+  double instructions;  /* TIME: limit per unit, 0: none; SQLite's own are counted too */
+  const char *of_limit; /* what the limit is of, where the name does not say it; NULL */
+} Figure;
+
+extern const Figure bench_figures[]; /* closed by one without a name */
+
+/* Registers on a connection:
+**
+**   hex_key(i, seed)             20 hex digits, different for every pair, in shuffled order
+**   copied(blob)                 floor: a copy of the blob, with one checksum taken
+**   checksums(blob)              floor, aggregate: the checksum of all blobs
+**   formula_bytes(n, p)          -n ln p / (ln 2)^2 / 8
+**   rate_holds(count, rows, p, scatter)
+**                                count of false positives is within 5 sigma of at most p, and not
+**                                so low that the filter cannot be what it says; see helpers.c
+*/
+int bench_register(sqlite3 *db);
+
+#endif
