@@ -1,0 +1,1 @@
+CHECK_SUITES += 'tests/golden/run.sh'
