@@ -1,0 +1,527 @@
+/* Unit tests of key, through SQLite: whatever its `=` calls equal has one hash.
+**
+** Each round writes two spellings into columns of every affinity and compares all pairs of columns
+** with `=`. SQLite decides what is equal; the test only knows which spellings the format promises
+** for: a whole int64, or at most 15 significant digits times a power of ten within +-22.
+*/
+#include "key.h"
+
+#include <math.h>
+
+#include "unit.h"
+
+static sqlite3 *db;
+
+static void check_ok(int code, const char *what) {
+  CHECK(code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW, "%s: %s", what,
+        sqlite3_errmsg(db));
+}
+
+static void run(const char *sql) {
+  check_ok(sqlite3_exec(db, sql, NULL, NULL, NULL), sql);
+}
+
+static sqlite3_stmt *prepare(const char *sql) {
+  sqlite3_stmt *statement;
+  check_ok(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), sql);
+  return statement;
+}
+
+/* key_hash(value): what the extension would put into a filter. key_type(value): its type bit. */
+static void hash_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  uint64_t hash = 0;
+  int type = bloom_key_hash_value(argv[0], &hash);
+  (void)argc;
+  if (type > 0) sqlite3_result_int64(context, (sqlite3_int64)hash);
+}
+
+static void type_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomKey key;
+  (void)argc;
+  if (bloom_key_read(argv[0], &key) == SQLITE_OK) sqlite3_result_int(context, (int)key.type);
+}
+
+static int open_database(void **state) {
+  (void)state;
+  check_ok(sqlite3_open(":memory:", &db), "open");
+  sqlite3_create_function(db, "key_hash", 1, SQLITE_UTF8, NULL, hash_function, NULL, NULL);
+  sqlite3_create_function(db, "key_type", 1, SQLITE_UTF8, NULL, type_function, NULL, NULL);
+  return 0;
+}
+
+static int close_database(void **state) {
+  (void)state;
+  check_ok(sqlite3_close(db), "close");
+  return 0;
+}
+
+/* The value of a query without rows is -1. */
+static sqlite3_int64 one_number(const char *sql) {
+  sqlite3_stmt *statement = prepare(sql);
+  sqlite3_int64 number = -1;
+  if (sqlite3_step(statement) == SQLITE_ROW) number = sqlite3_column_int64(statement, 0);
+  check_ok(sqlite3_finalize(statement), sql);
+  return number;
+}
+
+/* ---- spellings ---- */
+
+/* A spelling and what is known of it by construction: sign, digits and power of ten. */
+typedef struct Spelling {
+  char text[160];
+  bool promised; /* a whole int64, or within 15 digits and +-22 */
+} Spelling;
+
+static bool chance(uint64_t *seed, unsigned percent) {
+  return next_random(seed) % 100 < percent;
+}
+
+/* The number |digits| * 10^power with `digits` a string without zeros at its ends (or "0"). */
+static bool is_promised(const char *digits, int power, bool negative, bool whole) {
+  int count = (int)strlen(digits);
+  if (strcmp(digits, "0") == 0) return true;
+  if (count <= 15 && power >= -22 && power <= 22) return true;
+  if (!whole || power < 0 || count + power > 19) return false;
+  /* digits and power zeros against 9223372036854775807 */
+  char all[24];
+  snprintf(all, sizeof all, "%s%.*s", digits, power, "0000000000000000000");
+  return count + power < 19 ||
+         strcmp(all, negative ? "9223372036854775808" : "9223372036854775807") <= 0;
+}
+
+static void append(char *text, const char *more) {
+  strncat(text, more, 159 - strlen(text));
+}
+
+static void append_many(char *text, const char *more, unsigned times) {
+  while (times-- > 0) append(text, more);
+}
+
+/* Writes digits * 10^power in one of many ways. */
+static void spell(Spelling *out, const char *digits, int power, bool negative, uint64_t *seed) {
+  static const char *const spaces[] = {" ", "\t", "\n", "\v", "\f", "\r", "  "};
+  char *text = out->text, number[16];
+  int count = (int)strlen(digits), shift = 0;
+  text[0] = 0;
+  if (chance(seed, 20)) append(text, spaces[next_random(seed) % COUNT(spaces)]);
+  append(text, negative ? "-" : chance(seed, 20) ? "+" : "");
+  if (chance(seed, 20)) append_many(text, "0", 1 + next_random(seed) % 25);
+  bool plain = power >= 0 && power <= 25 && chance(seed, 60);
+  bool whole = false;
+  if (plain) { /* digits and zeros, perhaps a point and zeros */
+    append(text, digits);
+    append_many(text, "0", (unsigned)power);
+    whole = chance(seed, 50);
+    if (!whole) append(text, ".");
+    if (!whole) append_many(text, "0", next_random(seed) % 3);
+    if (!whole && chance(seed, 30)) append(text, chance(seed, 50) ? "e0" : "E+0");
+  } else { /* a point anywhere within or around the digits, the exponent makes up for it */
+    int point = (int)(next_random(seed) % (unsigned)(count + 5)) - 2;
+    if (power < 0 && power > -20 && chance(seed, 50)) point = count + power;
+    if (point <= 0) {
+      append(text, chance(seed, 50) ? "0." : ".");
+      append_many(text, "0", (unsigned)-point);
+      append(text, digits);
+    } else if (point >= count) {
+      append(text, digits);
+      append_many(text, "0", (unsigned)(point - count));
+      if (chance(seed, 50)) append(text, ".");
+    } else {
+      strncat(text, digits, (size_t)point);
+      append(text, ".");
+      append(text, digits + point);
+    }
+    if (strchr(text, '.') && chance(seed, 20)) append_many(text, "0", 1 + next_random(seed) % 20);
+    shift = power + count - point;
+    if (shift != 0 || chance(seed, 20)) {
+      append(text, chance(seed, 50) ? "e" : "E");
+      append(text, shift < 0 ? "-" : chance(seed, 30) ? "+" : "");
+      if (chance(seed, 10)) append(text, "00");
+      snprintf(number, sizeof number, "%d", abs(shift));
+      append(text, number);
+    } else {
+      whole = strchr(text, '.') == NULL;
+    }
+  }
+  if (chance(seed, 20)) append(text, spaces[next_random(seed) % COUNT(spaces)]);
+  out->promised = is_promised(digits, power, negative, whole);
+}
+
+/* Digits without zeros at the ends, or "0". */
+static void random_digits(char *digits, uint64_t *seed) {
+  static const char *const special[] = {"9007199254740991",
+                                        "9007199254740992",
+                                        "9007199254740993",
+                                        "9223372036854775807",
+                                        "9223372036854775808",
+                                        "9223372036854775806",
+                                        "9223372036854775",
+                                        "1",
+                                        "5",
+                                        "0",
+                                        "123456789012345",
+                                        "999999999999999",
+                                        "1000000000000001",
+                                        "18446744073709551615",
+                                        "4503599627370497",
+                                        "25",
+                                        "125"};
+  if (chance(seed, 30)) {
+    strcpy(digits, special[next_random(seed) % COUNT(special)]);
+    return;
+  }
+  unsigned count = 1 + next_random(seed) % (chance(seed, 70) ? 15 : 21);
+  for (unsigned i = 0; i < count; i++) digits[i] = (char)('0' + next_random(seed) % 10);
+  digits[count] = 0;
+  if (digits[0] == '0') digits[0] = '7';
+  if (digits[count - 1] == '0') digits[count - 1] = '3';
+}
+
+static int random_power(const char *digits, uint64_t *seed) {
+  if (chance(seed, 40)) return -(int)(next_random(seed) % (strlen(digits) + 1));
+  if (chance(seed, 50)) return (int)(next_random(seed) % 5);
+  return (int)(next_random(seed) % 60) - 30;
+}
+
+/* ---- all pairs of affinities ---- */
+
+static const char *const affinities[] = {"t", "i", "r", "n", "b"};
+
+enum {
+  AFFINITIES = COUNT(affinities),
+  PAIRS = AFFINITIES * AFFINITIES
+};
+
+static void make_tables(void) {
+  run("DROP TABLE IF EXISTS a; DROP TABLE IF EXISTS b;"
+      "CREATE TABLE a(t TEXT, i INTEGER, r REAL, n NUMERIC, b);"
+      "CREATE TABLE b(t TEXT, i INTEGER, r REAL, n NUMERIC, b);");
+}
+
+/* Rows of: equal, same hash; for every pair of columns. */
+static sqlite3_stmt *prepare_pairs(void) {
+  char sql[PAIRS * 80 + 100] = "SELECT ";
+  for (unsigned i = 0; i < PAIRS; i++) {
+    const char *x = affinities[i / AFFINITIES], *y = affinities[i % AFFINITIES];
+    size_t end = strlen(sql);
+    snprintf(sql + end, sizeof sql - end, "%sa.%s = b.%s, key_hash(a.%s) = key_hash(b.%s)",
+             i ? ", " : "", x, y, x, y);
+  }
+  return prepare(strcat(sql, " FROM a, b"));
+}
+
+typedef struct Tally {
+  unsigned equal;     /* pairs that SQLite calls equal */
+  unsigned different; /* pairs that it does not, and whose hashes differ */
+  unsigned beyond;    /* equal, hashes differ, but a spelling is beyond the promise */
+  char example[700];  /* one of those */
+} Tally;
+
+static void bind(sqlite3_stmt *statement, int at, const Spelling *spelling, unsigned how) {
+  if (how == 1) {
+    check_ok(sqlite3_bind_double(statement, at, strtod(spelling->text, NULL)), "bind");
+  } else if (how == 2) {
+    check_ok(sqlite3_bind_int64(statement, at, strtoll(spelling->text, NULL, 10)), "bind");
+  } else {
+    check_ok(sqlite3_bind_text(statement, at, spelling->text, -1, SQLITE_TRANSIENT), "bind");
+  }
+}
+
+static void insert_into(sqlite3_stmt *insert, const Spelling *spelling, unsigned how) {
+  sqlite3_reset(insert);
+  bind(insert, 1, spelling, how);
+  check_ok(sqlite3_step(insert), "insert");
+  sqlite3_reset(insert);
+}
+
+/* `promised`: equal pairs must have equal hashes. */
+static void compare_pairs(sqlite3_stmt *pairs, const Spelling *x, const Spelling *y, bool promised,
+                          Tally *tally) {
+  check_ok(sqlite3_step(pairs), "compare");
+  for (int i = 0; i < PAIRS; i++) {
+    if (sqlite3_column_type(pairs, 2 * i) == SQLITE_NULL) continue;
+    bool equal = sqlite3_column_int(pairs, 2 * i), same = sqlite3_column_int(pairs, 2 * i + 1);
+    tally->equal += equal;
+    tally->different += !equal && !same;
+    if (!equal || same) continue;
+    CHECK(!promised, "'%s' and '%s' are equal as %s and %s", x->text, y->text,
+          affinities[i / AFFINITIES], affinities[i % AFFINITIES]);
+    tally->beyond++;
+    snprintf(tally->example, sizeof tally->example, "'%s' and '%s' as %s and %s", x->text, y->text,
+             affinities[i / AFFINITIES], affinities[i % AFFINITIES]);
+  }
+  sqlite3_reset(pairs);
+}
+
+/* Two spellings of one number, or of two that are neighbours, as text or as number. */
+static void spelt_numbers(void **state) {
+  sqlite3_stmt *pairs, *a, *b;
+  Tally tally = {0};
+  uint64_t seed = 15;
+  (void)state;
+  make_tables();
+  pairs = prepare_pairs();
+  a = prepare("INSERT OR REPLACE INTO a(rowid, t, i, r, n, b) VALUES (1, ?1, ?1, ?1, ?1, ?1)");
+  b = prepare("INSERT OR REPLACE INTO b(rowid, t, i, r, n, b) VALUES (1, ?1, ?1, ?1, ?1, ?1)");
+  for (unsigned round = 0; round < 40000; round++) {
+    Spelling x, y;
+    char digits[32];
+    random_digits(digits, &seed);
+    int power = random_power(digits, &seed);
+    bool negative = chance(&seed, 30);
+    unsigned how = chance(&seed, 70) ? 0 : 1 + next_random(&seed) % 2;
+    spell(&x, digits, power, negative, &seed);
+    if (chance(&seed, 5)) digits[0] = (char)(digits[0] == '9' ? '8' : digits[0] + 1);
+    spell(&y, digits, power, negative, &seed);
+    insert_into(a, &x, 0);
+    insert_into(b, &y, how);
+    /* a bound number is itself, however it was spelt */
+    compare_pairs(pairs, &x, &y, x.promised && (how > 0 || y.promised), &tally);
+  }
+  sqlite3_finalize(pairs);
+  sqlite3_finalize(a);
+  sqlite3_finalize(b);
+  printf("# key: %u equal pairs, %u different ones; %u equal ones beyond the promise differ\n",
+         tally.equal, tally.different, tally.beyond);
+  if (tally.beyond) printf("# key: for example %s\n", tally.example);
+  CHECK(tally.equal > 300000 && tally.different > 30000, "%u %u", tally.equal, tally.different);
+}
+
+/* More than 15 digits or a power above 22, and no whole int64: these may differ from their number. */
+static bool is_beyond(const char *text) {
+  static const char *const beyond[] = {"9223372036854775808", "-9223372036854775809",
+                                       "9.223372036854775807e18", "1e400", "1e1000000000000"};
+  for (unsigned i = 0; i < COUNT(beyond); i++) {
+    if (strcmp(text, beyond[i]) == 0) return true;
+  }
+  return false;
+}
+
+/* Known spellings, each against each: whatever is equal has one hash. */
+static void known_spellings(void **state) {
+  static const char *const texts[] = {"5",
+                                      " 5",
+                                      "5 ",
+                                      "05",
+                                      "5.0",
+                                      "5e0",
+                                      "5E0",
+                                      "50e-1",
+                                      "0.5e1",
+                                      "5.",
+                                      "+5",
+                                      "+5.0",
+                                      "-5",
+                                      ".5",
+                                      "0.5",
+                                      "5e-1",
+                                      "0",
+                                      "-0",
+                                      "+0",
+                                      "0.0",
+                                      "-0.0",
+                                      "0e5",
+                                      "00",
+                                      ".0",
+                                      "0.",
+                                      "1e22",
+                                      "1e+22",
+                                      "10000000000000000000000",
+                                      "1e21",
+                                      "1e2",
+                                      "100",
+                                      "1e0002",
+                                      "9007199254740991",
+                                      "9007199254740992",
+                                      "9007199254740993",
+                                      "9007199254740992.0",
+                                      "9007199254740993.0",
+                                      "9223372036854775807",
+                                      "9223372036854775808",
+                                      "-9223372036854775808",
+                                      "-9223372036854775809",
+                                      "9223372036854775807.0",
+                                      "9.223372036854775807e18",
+                                      "9223372036854774784",
+                                      "0.1",
+                                      "0.10",
+                                      ".1",
+                                      "1e-1",
+                                      "10e-2",
+                                      "0.1e0",
+                                      "0.3",
+                                      "123456789012345",
+                                      "123456789012345e22",
+                                      "1.23456789012345e-8",
+                                      "1e-22",
+                                      "0.0000000000000000000001",
+                                      "5x",
+                                      "x5",
+                                      "",
+                                      " ",
+                                      "5 5",
+                                      "--5",
+                                      "+-5",
+                                      "5e",
+                                      "5e+",
+                                      "e5",
+                                      ".",
+                                      "-",
+                                      "+",
+                                      ".e5",
+                                      "0x5",
+                                      "5_0",
+                                      "5,0",
+                                      "inf",
+                                      "nan",
+                                      "Infinity",
+                                      "1e400",
+                                      "\t5\n",
+                                      "\v5\f",
+                                      "\xc2\xa0"
+                                      "5",
+                                      "5e1.0",
+                                      "5.5.5",
+                                      "true",
+                                      "1e1000000000000"};
+  sqlite3_stmt *pairs, *a, *b;
+  Tally tally = {0};
+  (void)state;
+  make_tables();
+  pairs = prepare_pairs();
+  a = prepare("INSERT OR REPLACE INTO a(rowid, t, i, r, n, b) VALUES (1, ?1, ?1, ?1, ?1, ?1)");
+  b = prepare("INSERT OR REPLACE INTO b(rowid, t, i, r, n, b) VALUES (1, ?1, ?1, ?1, ?1, ?1)");
+  for (unsigned i = 0; i < COUNT(texts); i++) {
+    for (unsigned j = 0; j < COUNT(texts); j++) {
+      Spelling x = {"", true}, y = {"", true};
+      append(x.text, texts[i]);
+      append(y.text, texts[j]);
+      insert_into(a, &x, 0);
+      insert_into(b, &y, 0);
+      compare_pairs(pairs, &x, &y, !is_beyond(x.text) && !is_beyond(y.text), &tally);
+    }
+  }
+  sqlite3_finalize(pairs);
+  sqlite3_finalize(a);
+  sqlite3_finalize(b);
+  if (tally.beyond) printf("# key: beyond the promise: %s\n", tally.example);
+  CHECK(tally.equal > 5000 && tally.different > 50000, "%u %u", tally.equal, tally.different);
+}
+
+/* Every pair of an integer and a real that are equal, and their neighbours. */
+static void integers_and_reals(void **state) {
+  sqlite3_stmt *compare = prepare("SELECT ?1 = ?2, key_hash(?1) = key_hash(?2)");
+  uint64_t seed = 16;
+  unsigned equal = 0;
+  (void)state;
+  for (unsigned round = 0; round < 100000; round++) {
+    int64_t integer = (int64_t)next_random(&seed) >> next_random(&seed) % 64;
+    double real = (double)integer;
+    if (round % 10 == 1) integer += (int64_t)(next_random(&seed) % 3) - (integer > 0);
+    if (round % 10 == 2) real = nextafter(real, 1e300);
+    if (round % 10 == 3) real += 0.5;
+    sqlite3_bind_int64(compare, 1, integer);
+    sqlite3_bind_double(compare, 2, real);
+    check_ok(sqlite3_step(compare), "compare");
+    bool is_equal = sqlite3_column_int(compare, 0), same = sqlite3_column_int(compare, 1);
+    CHECK(is_equal == same, "%lld and %.17g", (long long)integer, real);
+    equal += is_equal;
+    sqlite3_reset(compare);
+  }
+  sqlite3_finalize(compare);
+  CHECK(equal > 60000 && equal < 95000, "%u", equal);
+}
+
+static void special_numbers(void **state) {
+  (void)state;
+  assert_int_equal(one_number("SELECT key_hash(0.0 * -1) = key_hash(0)"), 1);
+  assert_int_equal(one_number("SELECT key_hash(9e999) = key_hash(-9e999)"), 0);
+  assert_int_equal(one_number("SELECT key_hash(9e999) = key_hash(1e999)"), 1);
+  assert_int_equal(one_number("SELECT key_type(9e999)"), BLOOM_TYPE_REAL);
+  assert_int_equal(one_number("SELECT key_type(-9223372036854775808.0)"), BLOOM_TYPE_INTEGER);
+  assert_int_equal(one_number("SELECT key_type(9223372036854775808.0)"), BLOOM_TYPE_REAL);
+  assert_int_equal(one_number("SELECT key_type(NULL)"), 0);
+  assert_int_equal(one_number("SELECT key_type(9e999 - 9e999)"), 0);
+  assert_int_equal(one_number("SELECT key_type('1.0')"), BLOOM_TYPE_INTEGER);
+  assert_int_equal(one_number("SELECT key_type('0.1')"), BLOOM_TYPE_REAL);
+  assert_int_equal(one_number("SELECT key_type('12345678901234567890')"), BLOOM_TYPE_TEXT);
+  assert_int_equal(one_number("SELECT key_type(x'35')"), BLOOM_TYPE_BLOB);
+  assert_int_equal(one_number("SELECT key_type('')"), BLOOM_TYPE_TEXT);
+}
+
+/* Types that are never equal differ, and so do all of many keys. */
+static void different_keys_differ(void **state) {
+  (void)state;
+  assert_int_equal(one_number("SELECT key_hash('') = key_hash(x'')"), 0);
+  assert_int_equal(one_number("SELECT key_hash('a') = key_hash(x'61')"), 0);
+  assert_int_equal(one_number("SELECT key_hash('') = key_hash(char(0))"), 0);
+  assert_int_equal(one_number("SELECT key_hash(5) = key_hash(x'35')"), 0);
+  assert_int_equal(
+      one_number("WITH RECURSIVE s(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM s WHERE i < 49999)"
+                 "SELECT count(DISTINCT h) FROM (SELECT key_hash(i) AS h FROM s"
+                 " UNION ALL SELECT key_hash(i + 0.5) FROM s"
+                 " UNION ALL SELECT key_hash('k' || i) FROM s"
+                 " UNION ALL SELECT key_hash(CAST(i AS BLOB)) FROM s)"),
+      200000);
+}
+
+/* One hash in UTF-8 and UTF-16 databases, for text with every length of UTF-8. */
+static void encodings(void **state) {
+  static const char *const encoding[] = {"UTF-8", "UTF-16le", "UTF-16be"};
+  static const char *const values =
+      "SELECT group_concat(key_hash(x), ' ') FROM (SELECT '5' AS x UNION ALL SELECT ' 5.0 ' "
+      "UNION ALL SELECT '\xc3\xa9' UNION ALL SELECT 'a\xe2\x82\xac' UNION ALL SELECT "
+      "'\xf0\x9f\x98\x80' UNION ALL SELECT 'plain' UNION ALL SELECT '' UNION ALL SELECT '0.1')";
+  char first[400] = "";
+  (void)state;
+  for (unsigned i = 0; i < COUNT(encoding); i++) {
+    char sql[60];
+    sqlite3 *utf8 = db;
+    check_ok(sqlite3_open(":memory:", &db), "open");
+    snprintf(sql, sizeof sql, "PRAGMA encoding = '%s'; CREATE TABLE t(x);", encoding[i]);
+    run(sql);
+    sqlite3_create_function(db, "key_hash", 1, SQLITE_UTF8, NULL, hash_function, NULL, NULL);
+    sqlite3_stmt *statement = prepare(values);
+    check_ok(sqlite3_step(statement), values);
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    if (i == 0) snprintf(first, sizeof first, "%s", text);
+    assert_string_equal(text, first);
+    sqlite3_finalize(statement);
+    close_database(NULL);
+    db = utf8;
+  }
+}
+
+/* The encoding of tuples is injective: other parts, other bytes. */
+static void tuples(void **state) {
+  BloomKey parts[3] = {{BLOOM_TYPE_TEXT, 0, 0, (const uint8_t *)"ab", 2},
+                       {BLOOM_TYPE_TEXT, 0, 0, (const uint8_t *)"a", 1},
+                       {BLOOM_TYPE_INTEGER, 5, 0, NULL, 0}};
+  uint8_t bytes[2][64];
+  (void)state;
+  for (unsigned i = 0; i < COUNT(parts); i++) {
+    uint8_t *end = bloom_key_encode(&parts[i], bytes[0]);
+    assert_int_equal(end - bytes[0], bloom_key_encoded_size(&parts[i]));
+  }
+  /* ('ab', 'c') and ('a', 'bc') */
+  BloomKey c = {BLOOM_TYPE_TEXT, 0, 0, (const uint8_t *)"c", 1};
+  BloomKey bc = {BLOOM_TYPE_TEXT, 0, 0, (const uint8_t *)"bc", 2};
+  uint8_t *one = bloom_key_encode(&c, bloom_key_encode(&parts[0], bytes[0]));
+  uint8_t *two = bloom_key_encode(&bc, bloom_key_encode(&parts[1], bytes[1]));
+  assert_int_equal(one - bytes[0], two - bytes[1]);
+  assert_memory_not_equal(bytes[0], bytes[1], (size_t)(one - bytes[0]));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(spelt_numbers),
+      cmocka_unit_test(known_spellings),
+      cmocka_unit_test(integers_and_reals),
+      cmocka_unit_test(special_numbers),
+      cmocka_unit_test(different_keys_differ),
+      cmocka_unit_test(encodings),
+      cmocka_unit_test(tuples),
+  };
+  printf("# SQLite %s\n", sqlite3_libversion());
+  return cmocka_run_group_tests_name("key", tests, open_database, close_database);
+}
