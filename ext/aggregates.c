@@ -22,7 +22,8 @@
 #include "hashes.h"
 
 enum {
-  RING = 32,                   /* hashes whose cells are on their way to the cache */
+  FEW_HASHES = 64,             /* that wait before anything looks for duplicates */
+  RING = 32,                   /* hashes that are placed at once, their cells fetched ahead */
   TAIL_HASHES = 1 << 24,       /* 128 MiB: a fuller tail becomes a layer */
   TAIL_FOR_N = TAIL_HASHES / 2 /* of them may turn out to be within n, see first_limit */
 };
@@ -47,7 +48,7 @@ typedef struct Build {
   bool failed;
   bool direct; /* the tail overflowed: layers of doubling capacity are opened at once */
   uint8_t key_types;
-  unsigned pushed; /* hashes in the ring; stays above RING once it is full */
+  unsigned ringed; /* hashes in the ring */
   uint64_t ring[RING];
 } Build;
 
@@ -57,21 +58,51 @@ static unsigned copies_kept(const Build *build) {
   return build->params.kind == BLOOM_COUNTING ? BLOOM_COUNTER_MAX : 1;
 }
 
-/* Makes room for one more: by dropping duplicates, and when that frees less than half, by doubling
-** what remains, to at most `most` hashes. SQLITE_FULL: more than half of `most` are different. */
-static int make_room(Build *build, uint64_t most) {
+/* Drops the waiting hashes that the draft has already, and those that wait twice. Returns how many
+** different ones are left. */
+static uint64_t drop_known(Build *build) {
   Waiting *waiting = &build->waiting;
-  uint64_t *hashes, room;
-  waiting->count = bloom_hashes_unique(waiting->hashes, waiting->count, copies_kept(build), NULL);
-  if (waiting->room > 0 && waiting->count <= waiting->room / 2) return SQLITE_OK;
-  if (waiting->room == most) return SQLITE_FULL;
-  room = waiting->count < RING ? 2 * RING : 2 * waiting->count;
+  const BloomFilter *filter = build->draft ? &build->draft->filter : NULL;
+  uint64_t kept = 0, distinct;
+  for (uint64_t i = 0; filter && i < waiting->count; i++) {
+    if (i + RING < waiting->count) {
+      bloom_layer_prefetch(&filter->layers[0], filter->bytes, waiting->hashes[i + RING]);
+    }
+    if (!bloom_contains(filter, waiting->hashes[i])) waiting->hashes[kept++] = waiting->hashes[i];
+  }
+  if (filter) waiting->count = kept;
+  waiting->count =
+      bloom_hashes_unique(waiting->hashes, waiting->count, copies_kept(build), &distinct);
+  return distinct;
+}
+
+/* Makes room for one more. Up to `few` hashes it just grows; then known ones are dropped, and when
+** that frees less than half, room is made for 2.5 times what remains (20 bytes a key, and each key
+** is sorted 1.7 times), to at most `most`. SQLITE_FULL: more than half of `most` are different. */
+static int make_room(Build *build, uint64_t few, uint64_t most) {
+  Waiting *waiting = &build->waiting;
+  uint64_t *hashes, room = waiting->count < FEW_HASHES ? FEW_HASHES : 2 * waiting->count;
+  if (waiting->room >= few) {
+    drop_known(build);
+    if (waiting->count <= waiting->room / 2) return SQLITE_OK;
+    if (waiting->room == most) return SQLITE_FULL;
+    room = waiting->count / 2 * 5;
+  }
   if (room > most) room = most;
   hashes = sqlite3_realloc64(waiting->hashes, room * sizeof *hashes);
   if (hashes == NULL) return SQLITE_NOMEM;
   waiting->hashes = hashes;
   waiting->room = room;
   return SQLITE_OK;
+}
+
+/* Adds a hash to the waiting ones. */
+static int wait(Build *build, uint64_t hash, uint64_t few, uint64_t most) {
+  Waiting *waiting = &build->waiting;
+  int code = SQLITE_OK;
+  if (waiting->count == waiting->room) code = make_room(build, few, most);
+  if (code == SQLITE_OK) waiting->hashes[waiting->count++] = hash;
+  return code;
 }
 
 static void free_waiting(Waiting *waiting) {
@@ -85,18 +116,23 @@ static const BloomLayer *last_layer(const Build *build) {
   return &build->draft->filter.layers[build->draft->filter.layer_count - 1];
 }
 
-/* Puts all waiting hashes into the last layer. */
-static void settle(Build *build) {
-  const Waiting *waiting = &build->waiting;
+/* Puts hashes into the last layer, their cells fetched ahead; returns how many set a free bit. */
+static uint64_t insert_all(Build *build, const uint64_t *hashes, uint64_t count) {
   const BloomLayer *layer = last_layer(build);
   uint8_t *bytes = build->draft->bytes;
-  for (uint64_t i = 0; i < waiting->count; i++) {
-    if (i + RING < waiting->count) bloom_layer_prefetch(layer, bytes, waiting->hashes[i + RING]);
-    if (build->params.kind == BLOOM_COUNTING) {
-      bloom_layer_increment(layer, bytes, waiting->hashes[i]);
-    } else {
-      bloom_layer_insert(layer, bytes, waiting->hashes[i]);
-    }
+  if (BLOOM_UNLIKELY(build->params.kind == BLOOM_COUNTING)) {
+    for (uint64_t i = 0; i < count; i++) bloom_layer_increment(layer, bytes, hashes[i]);
+    return 0;
+  }
+  for (uint64_t i = 0; i < count; i++) bloom_layer_prefetch(layer, bytes, hashes[i]);
+  return bloom_layer_insert_all(layer, bytes, hashes, count);
+}
+
+static void settle(Build *build) {
+  const Waiting *waiting = &build->waiting;
+  for (uint64_t i = 0; i < waiting->count; i += RING) {
+    uint64_t left = waiting->count - i;
+    insert_all(build, waiting->hashes + i, left < RING ? left : RING);
   }
 }
 
@@ -126,7 +162,7 @@ static int settle_tail(Build *build, double share) {
 static void first_limit(Build *build) {
   const BloomGeometry *geometry = &last_layer(build)->geometry;
   double n = (double)build->params.n, half = bloom_keys_at(geometry, build->params.p / 2.0);
-  build->limit = (uint64_t)fmax(half, n - TAIL_FOR_N);
+  build->limit = (uint64_t)fmin(n, fmax(half, n - TAIL_FOR_N));
   build->budget = build->params.p - bloom_rate_at(geometry, (double)build->limit);
 }
 
@@ -140,6 +176,7 @@ static int start_draft(Build *build, sqlite3_context *context) {
     build->draft = NULL;
     return code;
   }
+  build->limit = UINT64_MAX; /* counting: no key is ever late */
   if (build->params.kind == BLOOM_PLAIN) first_limit(build);
   return SQLITE_OK;
 }
@@ -151,59 +188,50 @@ static bool in_earlier_layer(const BloomFilter *filter, uint64_t hash) {
   return false;
 }
 
-/* A hash that layer 0 has no budget for. */
-static int place_late(Build *build, uint64_t hash) {
+/* The tail has outgrown both n and its memory. It becomes a layer, and from then on layers of
+** doubling capacity are opened, with half of what is left of the budget each. */
+static int place_direct(Build *build, uint64_t hash) {
   int code = SQLITE_OK;
-  if (bloom_contains(&build->draft->filter, hash)) return SQLITE_OK;
-  if (!build->direct) {
-    if (build->waiting.count == build->waiting.room) code = make_room(build, TAIL_HASHES);
-    if (code == SQLITE_OK) build->waiting.hashes[build->waiting.count++] = hash;
-    if (code != SQLITE_FULL) return code;
-    code = settle_tail(build, 0.5);
-    if (code != SQLITE_OK) return code;
-    build->direct = true;
-    if (bloom_contains(&build->draft->filter, hash)) return SQLITE_OK;
-  }
-  code = open_layer(build, 2 * last_layer(build)->capacity, 0.5);
+  if (!build->direct) code = settle_tail(build, 0.5);
   if (code != SQLITE_OK) return code;
-  build->counted += bloom_layer_insert(last_layer(build), build->draft->bytes, hash) > 0;
+  build->direct = true;
+  if (build->counted < build->limit ? in_earlier_layer(&build->draft->filter, hash)
+                                    : bloom_contains(&build->draft->filter, hash)) {
+    return SQLITE_OK;
+  }
+  if (build->counted >= build->limit) {
+    code = open_layer(build, 2 * last_layer(build)->capacity, 0.5);
+    if (code != SQLITE_OK) return code;
+  }
+  build->counted += insert_all(build, &hash, 1);
   return SQLITE_OK;
 }
 
 static int place(Build *build, uint64_t hash) {
-  BloomDraft *draft = build->draft;
-  if (BLOOM_UNLIKELY(build->params.kind == BLOOM_COUNTING)) {
-    bloom_layer_increment(&draft->filter.layers[0], draft->bytes, hash);
+  int code = SQLITE_FULL;
+  if (!build->direct) {
+    if (build->counted < build->limit) {
+      build->counted += insert_all(build, &hash, 1);
+      return SQLITE_OK;
+    }
+    code = wait(build, hash, build->params.n - build->limit, TAIL_HASHES);
+  }
+  return code == SQLITE_FULL ? place_direct(build, hash) : code;
+}
+
+/* Places what the ring holds: all at once where nothing can make it late. */
+static int empty_ring(Build *build) {
+  unsigned count = build->ringed;
+  build->ringed = 0;
+  if (BLOOM_LIKELY(!build->direct && build->limit - build->counted >= count)) {
+    build->counted += insert_all(build, build->ring, count);
     return SQLITE_OK;
   }
-  if (BLOOM_UNLIKELY(build->counted >= build->limit)) return place_late(build, hash);
-  if (build->direct && in_earlier_layer(&draft->filter, hash)) return SQLITE_OK;
-  build->counted += bloom_layer_insert(last_layer(build), draft->bytes, hash) > 0;
-  return SQLITE_OK;
-}
-
-/* Takes one hash: into the waiting ones, or into the ring, whose oldest is placed. */
-static int push(Build *build, uint64_t hash) {
-  unsigned slot = build->pushed % RING;
-  uint64_t oldest = build->ring[slot];
-  if (build->draft == NULL) {
-    int code = SQLITE_OK;
-    if (build->waiting.count == build->waiting.room) code = make_room(build, UINT64_MAX / 8);
-    if (code == SQLITE_OK) build->waiting.hashes[build->waiting.count++] = hash;
-    return code;
+  for (unsigned i = 0; i < count && build->direct; i++) {
+    bloom_layer_prefetch(last_layer(build), build->draft->bytes, build->ring[i]);
   }
-  build->ring[slot] = hash;
-  bloom_layer_prefetch(last_layer(build), build->draft->bytes, hash);
-  build->pushed++;
-  if (build->pushed <= RING) return SQLITE_OK;
-  if (build->pushed == 3 * RING) build->pushed -= RING;
-  return place(build, oldest);
-}
-
-static int drain(Build *build) {
-  unsigned count = build->pushed < RING ? build->pushed : RING;
-  for (unsigned i = build->pushed - count; count > 0; i++, count--) {
-    int code = place(build, build->ring[i % RING]);
+  for (unsigned i = 0; i < count; i++) {
+    int code = place(build, build->ring[i]);
     if (code != SQLITE_OK) return code;
   }
   return SQLITE_OK;
@@ -265,31 +293,48 @@ static void free_build(Build *build) {
   build->draft = NULL;
 }
 
+/* The first key of a group with an n; the end of a full ring; anything that is not in the ring. */
+static BLOOM_NOINLINE int take_slowly(Build *build, sqlite3_context *context, uint64_t hash) {
+  int code = SQLITE_OK;
+  if (build->params.n == 0) return wait(build, hash, FEW_HASHES, UINT64_MAX / sizeof hash);
+  if (build->draft == NULL) code = start_draft(build, context);
+  if (code == SQLITE_OK && build->ringed == RING) code = empty_ring(build);
+  build->ring[build->ringed++] = hash;
+  return code;
+}
+
+static BLOOM_NOINLINE Build *slow_context(sqlite3_context *context, int argc, sqlite3_value **argv,
+                                          Build *build) {
+  if (build == NULL) {
+    sqlite3_result_error_nomem(context);
+  } else if (!build->failed && !check_params(build, context, argc, argv)) {
+    build->failed = true;
+  }
+  return build == NULL || build->failed ? NULL : build;
+}
+
 static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
   Build *build = sqlite3_aggregate_context(context, sizeof *build);
   uint64_t hash;
   int type, code = SQLITE_OK;
-  if (build == NULL) {
-    sqlite3_result_error_nomem(context);
-    return;
+  if (BLOOM_UNLIKELY(build == NULL || build->failed || !build->started ||
+                     !same_at_a_glance(build, argc, argv))) {
+    build = slow_context(context, argc, argv, build);
+    if (build == NULL) return;
   }
-  if (build->failed) return;
-  build->failed = true; /* until the end of this function */
-  if (BLOOM_UNLIKELY(!build->started || !same_at_a_glance(build, argc, argv)) &&
-      !check_params(build, context, argc, argv)) {
-    return;
-  }
-  if (!bloom_key_arg(context, argv[0], &hash, &type)) return;
-  if (type > 0) {
-    if (BLOOM_UNLIKELY(build->draft == NULL && build->params.n > 0)) {
-      code = start_draft(build, context);
-    }
-    if (code == SQLITE_OK) code = push(build, hash);
+  type = bloom_key_hash_value(argv[0], &hash);
+  if (BLOOM_LIKELY(type > 0)) {
     build->key_types |= (uint8_t)type;
+    if (BLOOM_LIKELY(build->draft && build->ringed < RING)) {
+      build->ring[build->ringed++] = hash;
+      return;
+    }
+    code = take_slowly(build, context, hash);
+  } else if (type < 0) {
+    code = SQLITE_NOMEM;
   }
-  if (code == SQLITE_OK) {
-    build->failed = false;
-  } else {
+  if (code != SQLITE_OK) {
+    build->failed = true;
     fail_build(context, build, code);
   }
 }
@@ -298,10 +343,13 @@ static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 static int finish(Build *build, sqlite3_context *context) {
   Waiting *waiting = &build->waiting;
   uint64_t distinct;
-  int code = build->draft ? drain(build) : SQLITE_OK;
+  int code = build->draft ? empty_ring(build) : SQLITE_OK;
   if (code != SQLITE_OK || waiting->count == 0) return code;
-  waiting->count =
-      bloom_hashes_unique(waiting->hashes, waiting->count, copies_kept(build), &distinct);
+  if (build->draft && build->counted + waiting->count <= build->params.n) {
+    settle(build); /* at most n keys, whatever duplicates are among these */
+    return SQLITE_OK;
+  }
+  distinct = drop_known(build);
   if (build->draft == NULL) {
     build->params.n = distinct;
     code = start_draft(build, context);

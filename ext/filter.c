@@ -31,9 +31,18 @@ enum {
   LINE_BYTES = BLOOM_LINE_CELLS / 8 /* of a line of bits */
 };
 
-BLOOM_INLINE unsigned cell_at(const uint8_t *cells, uint64_t cell, unsigned cell_bits) {
-  if (cell_bits == 1) return cells[cell >> 3] >> (cell & 7) & 1u;
-  return cells[cell >> 1] >> (cell % 2 * 4) & 15u;
+/* Bits are read and written in little-endian words of 64: bit i of a layer is bit i % 8 of its byte
+** i / 8, and so bit i % 64 of its word i / 64. Layers and lines are whole words. */
+BLOOM_INLINE unsigned bit_at(const uint8_t *cells, uint64_t cell) {
+  return (unsigned)(load_le64(cells + (cell >> 6) * 8) >> (cell & 63)) & 1u;
+}
+
+/* Sets a bit; not 0 when it was free. */
+BLOOM_INLINE uint64_t set_bit(uint8_t *cells, uint64_t cell) {
+  uint8_t *at = cells + (cell >> 6) * 8;
+  uint64_t old = load_le64(at), word = old | UINT64_C(1) << (cell & 63);
+  store_le64(at, word);
+  return old ^ word;
 }
 
 BLOOM_INLINE uint64_t cell_in_line(uint64_t a, uint64_t line_bits, bool flat) {
@@ -46,7 +55,7 @@ BLOOM_INLINE bool stage(const uint8_t *line, uint64_t line_bits, uint64_t a, uin
   unsigned all = 1;
   BLOOM_UNROLL
   for (unsigned i = 0; i < count; i++) {
-    all &= cell_at(line, cell_in_line(a * *power, line_bits, flat), 1);
+    all &= bit_at(line, cell_in_line(a * *power, line_bits, flat));
     *power *= C;
   }
   return all;
@@ -78,28 +87,19 @@ BLOOM_INLINE bool lines_contain(const BloomGeometry *g, const uint8_t *cells, ui
   return true;
 }
 
-/* Sets one bit; 1 when it was 0. */
-BLOOM_INLINE unsigned set_bit(uint8_t *cells, uint64_t cell) {
-  unsigned shift = cell & 7, old = cells[cell >> 3];
-  cells[cell >> 3] = (uint8_t)(old | 1u << shift);
-  return ~old >> shift & 1u;
-}
-
-BLOOM_INLINE unsigned flat_insert(const BloomGeometry *g, uint8_t *cells, uint64_t a, unsigned k) {
-  uint64_t power = C;
-  unsigned fresh = 0;
+BLOOM_INLINE bool flat_insert(const BloomGeometry *g, uint8_t *cells, uint64_t a, unsigned k) {
+  uint64_t power = C, fresh = 0;
   BLOOM_UNROLL
   for (unsigned i = 0; i < k; i++) {
-    fresh += set_bit(cells, mulhi64(a * power, g->line_bits));
+    fresh |= set_bit(cells, mulhi64(a * power, g->line_bits));
     power *= C;
   }
-  return fresh;
+  return fresh != 0;
 }
 
-BLOOM_INLINE unsigned lines_insert(const BloomGeometry *g, uint8_t *cells, uint64_t a, unsigned k,
-                                   unsigned L) {
-  uint64_t line_power = 1, power = 1;
-  unsigned fresh = 0;
+BLOOM_INLINE bool lines_insert(const BloomGeometry *g, uint8_t *cells, uint64_t a, unsigned k,
+                               unsigned L) {
+  uint64_t line_power = 1, power = 1, fresh = 0;
   BLOOM_UNROLL
   for (unsigned l = 0; l < L; l++) power *= C;
   BLOOM_UNROLL
@@ -108,11 +108,26 @@ BLOOM_INLINE unsigned lines_insert(const BloomGeometry *g, uint8_t *cells, uint6
     unsigned count = bloom_cells_in_line(k, L, l);
     BLOOM_UNROLL
     for (unsigned i = 0; i < count; i++) {
-      fresh += set_bit(line, a * power >> LINE_SHIFT);
+      fresh |= set_bit(line, a * power >> LINE_SHIFT);
       power *= C;
     }
     line_power *= C;
   }
+  return fresh != 0;
+}
+
+BLOOM_INLINE uint64_t flat_insert_all(const BloomGeometry *g, uint8_t *cells,
+                                      const uint64_t *hashes, uint64_t count, unsigned k) {
+  uint64_t fresh = 0;
+  for (uint64_t i = 0; i < count; i++) fresh += flat_insert(g, cells, hashes[i] | 1, k);
+  return fresh;
+}
+
+BLOOM_INLINE uint64_t lines_insert_all(const BloomGeometry *g, uint8_t *cells,
+                                       const uint64_t *hashes, uint64_t count, unsigned k,
+                                       unsigned L) {
+  uint64_t fresh = 0;
+  for (uint64_t i = 0; i < count; i++) fresh += lines_insert(g, cells, hashes[i] | 1, k, L);
   return fresh;
 }
 
@@ -132,22 +147,31 @@ void bloom_layer_positions(const BloomLayer *layer, uint64_t hash, uint64_t cell
   }
 }
 
+/* Counters are 4 bits each, the even cell in the low half of its byte. */
+static unsigned counter_at(const uint8_t *cells, uint64_t cell) {
+  return cells[cell / 2] >> (cell % 2 * 4) & 15u;
+}
+
 /* Any k, any kind of cell: for counters and for rates below 1e-6. */
 static BLOOM_NOINLINE bool any_contains(const BloomLayer *layer, const uint8_t *cells,
                                         uint64_t hash, unsigned cell_bits) {
   uint64_t positions[BLOOM_MAX_K];
   bloom_layer_positions(layer, hash, positions);
   for (unsigned i = 0; i < layer->geometry.k; i++) {
-    if (cell_at(cells, positions[i], cell_bits) == 0) return false;
+    if ((cell_bits == 1 ? bit_at(cells, positions[i]) : counter_at(cells, positions[i])) == 0) {
+      return false;
+    }
   }
   return true;
 }
 
-static BLOOM_NOINLINE unsigned any_insert(const BloomLayer *layer, uint8_t *cells, uint64_t hash) {
+unsigned bloom_layer_insert(const BloomLayer *layer, uint8_t *bytes, uint64_t hash) {
   uint64_t positions[BLOOM_MAX_K];
   unsigned fresh = 0;
   bloom_layer_positions(layer, hash, positions);
-  for (unsigned i = 0; i < layer->geometry.k; i++) fresh += set_bit(cells, positions[i]);
+  for (unsigned i = 0; i < layer->geometry.k; i++) {
+    fresh += set_bit(bytes + layer->offset, positions[i]) != 0;
+  }
   return fresh;
 }
 
@@ -156,8 +180,12 @@ static BLOOM_NOINLINE unsigned any_insert(const BloomLayer *layer, uint8_t *cell
   CASE(2) \
   CASE(3) \
   CASE(4) \
-  CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) \
-      CASE(16) CASE(17) CASE(18) CASE(19) CASE(20)
+  CASE(5) \
+  CASE(6) \
+  CASE(7) \
+  CASE(8) \
+  CASE(9) \
+  CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16) CASE(17) CASE(18) CASE(19) CASE(20)
 
 /* The layouts' cases share one switch: k for flat, k + 64 for lines. */
 BLOOM_INLINE unsigned special_case(const BloomGeometry *g) {
@@ -182,19 +210,22 @@ bool bloom_layer_contains(const BloomLayer *layer, unsigned cell_bits, const uin
   }
 }
 
-unsigned bloom_layer_insert(const BloomLayer *layer, uint8_t *bytes, uint64_t hash) {
+uint64_t bloom_layer_insert_all(const BloomLayer *layer, uint8_t *bytes, const uint64_t *hashes,
+                                uint64_t count) {
   const BloomGeometry *g = &layer->geometry;
   uint8_t *cells = bytes + layer->offset;
+  uint64_t fresh = 0;
   switch (special_case(g)) {
 #define CASE(K) \
   case K: \
-    return flat_insert(g, cells, hash | 1, K); \
+    return flat_insert_all(g, cells, hashes, count, K); \
   case K + BLOOM_MAX_K: \
-    return lines_insert(g, cells, hash | 1, K, (K + 3) / 4);
+    return lines_insert_all(g, cells, hashes, count, K, (K + 3) / 4);
     FOR_EACH_SPECIAL_K(CASE)
 #undef CASE
     default:
-      return any_insert(layer, cells, hash);
+      for (uint64_t i = 0; i < count; i++) fresh += bloom_layer_insert(layer, bytes, hashes[i]) > 0;
+      return fresh;
   }
 }
 
@@ -208,7 +239,7 @@ void bloom_layer_prefetch(const BloomLayer *layer, const uint8_t *bytes, uint64_
   }
 }
 
-/* ---- counters: 4 bits each, the even cell in the low half of its byte ---- */
+/* ---- counters ---- */
 
 static void add_to_counter(uint8_t *cells, uint64_t cell, int step) {
   unsigned shift = cell % 2 * 4;
@@ -220,7 +251,7 @@ void bloom_layer_increment(const BloomLayer *layer, uint8_t *bytes, uint64_t has
   uint8_t *cells = bytes + layer->offset;
   bloom_layer_positions(layer, hash, positions);
   for (unsigned i = 0; i < layer->geometry.k; i++) {
-    if (cell_at(cells, positions[i], 4) < BLOOM_COUNTER_MAX) add_to_counter(cells, positions[i], 1);
+    if (counter_at(cells, positions[i]) < BLOOM_COUNTER_MAX) add_to_counter(cells, positions[i], 1);
   }
 }
 
@@ -232,13 +263,13 @@ bool bloom_layer_decrement(const BloomLayer *layer, uint8_t *bytes, uint64_t has
   unsigned i;
   bloom_layer_positions(layer, hash, positions);
   for (i = 0; i < layer->geometry.k; i++) {
-    unsigned counter = cell_at(cells, positions[i], 4);
+    unsigned counter = counter_at(cells, positions[i]);
     if (counter == 0) break;
     if (counter < BLOOM_COUNTER_MAX) add_to_counter(cells, positions[i], -1);
   }
   if (i == layer->geometry.k) return true;
   while (i-- > 0) {
-    if (cell_at(cells, positions[i], 4) < BLOOM_COUNTER_MAX) add_to_counter(cells, positions[i], 1);
+    if (counter_at(cells, positions[i]) < BLOOM_COUNTER_MAX) add_to_counter(cells, positions[i], 1);
   }
   return false;
 }

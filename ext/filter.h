@@ -51,10 +51,13 @@ BLOOM_INLINE uint64_t bloom_layer_bytes(const BloomGeometry *geometry, unsigned 
 /* One layer and one hash. `bytes` is the blob that the layer's offset counts from. */
 bool bloom_layer_contains(const BloomLayer *layer, unsigned cell_bits, const uint8_t *bytes,
                           uint64_t hash);
-/* returns the number of bits that were 0 */
-unsigned bloom_layer_insert(const BloomLayer *layer, uint8_t *bytes, uint64_t hash);
+unsigned bloom_layer_insert(const BloomLayer *layer, uint8_t *bytes, uint64_t hash); /* new bits */
 void bloom_layer_increment(const BloomLayer *layer, uint8_t *bytes, uint64_t hash);
 bool bloom_layer_decrement(const BloomLayer *layer, uint8_t *bytes, uint64_t hash); /* was in? */
+
+/* Many hashes; returns how many of them set a bit that was free. */
+uint64_t bloom_layer_insert_all(const BloomLayer *layer, uint8_t *bytes, const uint64_t *hashes,
+                                uint64_t count);
 
 /* Asks the caches for the cells of a key that will be inserted soon. */
 void bloom_layer_prefetch(const BloomLayer *layer, const uint8_t *bytes, uint64_t hash);

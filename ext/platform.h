@@ -57,7 +57,11 @@ BLOOM_INLINE uint32_t load_le32(const uint8_t *at) {
 }
 
 BLOOM_INLINE void store_le64(uint8_t *at, uint64_t word) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  memcpy(at, &word, 8);
+#else
   for (int i = 0; i < 8; i++) at[i] = (uint8_t)(word >> (8 * i));
+#endif
 }
 
 BLOOM_INLINE void store_le32(uint8_t *at, uint32_t word) {
