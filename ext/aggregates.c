@@ -82,7 +82,7 @@ static uint64_t drop_known(Build *build) {
 static int make_room(Build *build, uint64_t few, uint64_t most) {
   Waiting *waiting = &build->waiting;
   uint64_t *hashes, room = waiting->count < FEW_HASHES ? FEW_HASHES : 2 * waiting->count;
-  if (waiting->room >= few) {
+  if (waiting->room > 0 && waiting->room >= few) {
     drop_known(build);
     if (waiting->count <= waiting->room / 2) return SQLITE_OK;
     if (waiting->room == most) return SQLITE_FULL;
