@@ -358,39 +358,7 @@ void bloom_fail_draft(sqlite3_context *context, const char *name, int code, uint
   }
 }
 
-/* ---- growth by additions ----
-**
-** The first layer takes keys until its rate is 1.5 p: that is past n by so much (1.09 n at
-** p = 0.01) that a set of n keys practically never reaches it, and a filter of at most n keys has
-** the same bytes whether it was built or added to. Then layers of n, 2n, 4n ... keys at p/5, p/10,
-** p/20 ...: in total 1.9 p, so that the scatter of small layers stays below 2p.
-*/
-static const double FIRST_RATE = 1.5, NEXT_RATE = 0.4;
-
-/* Occupied cells that the layer may have after one more key. */
-static double full_cells(const BloomFilter *filter, unsigned index) {
-  const BloomLayer *layer = &filter->layers[index];
-  double rate = fmin(FIRST_RATE * filter->p, (1 + (double)filter->p) / 2);
-  double keys = index > 0 ? (double)layer->capacity : bloom_keys_at(&layer->geometry, rate);
-  return bloom_cells_at(&layer->geometry, keys);
-}
-
-/* An empty layer takes a key in any case. */
-static bool is_full(const BloomFilter *filter, unsigned index, double occupied) {
-  const BloomGeometry *geometry = &filter->layers[index].geometry;
-  double next = geometry->k * (1 - occupied / (double)bloom_cells(geometry));
-  return occupied > 0 && occupied + next > full_cells(filter, index);
-}
-
-static int append_next(BloomDraft *draft) {
-  const BloomFilter *filter = &draft->filter;
-  uint64_t capacity = 0;
-  double rate = ldexp(NEXT_RATE * filter->p, -(int)filter->layer_count);
-  for (unsigned i = 0; i < filter->layer_count && capacity < INT64_MAX / 2; i++) {
-    capacity += filter->layers[i].capacity;
-  }
-  return bloom_draft_append(draft, capacity, (float)fmax(rate, BLOOM_MIN_RATE));
-}
+/* ---- growth by additions ---- */
 
 /* *occupied are the occupied cells of the last layer, or less than 0: not counted yet. */
 int bloom_draft_add(BloomDraft *draft, uint64_t hash, double *occupied) {
@@ -404,8 +372,10 @@ int bloom_draft_add(BloomDraft *draft, uint64_t hash, double *occupied) {
   if (*occupied < 0) {
     *occupied = (double)bloom_layer_occupied(&filter->layers[last], 1, draft->bytes);
   }
-  if (is_full(filter, last, *occupied)) {
-    int code = append_next(draft);
+  if (bloom_is_full(filter, *occupied)) {
+    float rate;
+    uint64_t capacity = bloom_next_layer(filter, &rate);
+    int code = bloom_draft_append(draft, capacity, rate);
     if (code != SQLITE_OK) return code;
     *occupied = 0;
     last++;
@@ -416,31 +386,36 @@ int bloom_draft_add(BloomDraft *draft, uint64_t hash, double *occupied) {
 
 /* ---- merging ---- */
 
-static const char *kind_name(uint8_t kind) {
-  return kind == BLOOM_COUNTING ? "counting" : "plain";
+char *bloom_why_not_merge(const BloomFilter *a, const BloomFilter *b) {
+  const BloomGeometry *first = &a->layers[0].geometry, *second = &b->layers[0].geometry;
+  if (a->kind != b->kind) {
+    return sqlite3_mprintf("kind differs (%s and %s)", bloom_kind_name(a->kind),
+                           bloom_kind_name(b->kind));
+  }
+  if (a->n != b->n) {
+    return sqlite3_mprintf(
+        "n differs (%llu and %llu): filters sized by their own keys do not merge, give the shards "
+        "the same n",
+        a->n, b->n);
+  }
+  if (a->p != b->p) {
+    return sqlite3_mprintf("p differs (%.7g and %.7g)", (double)a->p, (double)b->p);
+  }
+  return sqlite3_mprintf("the first layer's geometry differs (k %d and %d, cells %llu and %llu)",
+                         first->k, second->k, bloom_cells(first), bloom_cells(second));
 }
 
-/* Filters merge when their cells mean the same keys; names the first thing that differs. */
+/* true when they may merge; otherwise the error is said. */
 static bool may_merge(sqlite3_context *context, const char *name, const BloomFilter *a,
                       const BloomFilter *b) {
-  if (a->kind != b->kind) {
-    bloom_fail(context, name, "kind differs (%s and %s)", kind_name(a->kind), kind_name(b->kind));
-  } else if (a->n != b->n) {
-    bloom_fail(context, name,
-               "n differs (%llu and %llu): filters sized by their own keys do not merge, give the "
-               "shards the same n",
-               a->n, b->n);
-  } else if (a->p != b->p) {
-    bloom_fail(context, name, "p differs (%.7g and %.7g)", (double)a->p, (double)b->p);
-  } else if (!bloom_same_layer(&a->layers[0], &b->layers[0])) {
-    bloom_fail(context, name,
-               "the geometry of the first layer differs (k %d and %d, cells %llu "
-               "and %llu)",
-               a->layers[0].geometry.k, b->layers[0].geometry.k,
-               bloom_cells(&a->layers[0].geometry), bloom_cells(&b->layers[0].geometry));
+  if (bloom_may_merge(a, b)) return true;
+  char *reason = bloom_why_not_merge(a, b);
+  if (reason) {
+    bloom_fail(context, name, "%s", reason);
   } else {
-    return true;
+    sqlite3_result_error_nomem(context);
   }
+  sqlite3_free(reason);
   return false;
 }
 

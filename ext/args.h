@@ -69,6 +69,9 @@ void bloom_draft_free(BloomDraft *draft);
  */
 int bloom_draft_add(BloomDraft *draft, uint64_t hash, double *occupied);
 
+/* Why two filters that bloom_may_merge refuses do not merge, in memory of sqlite3_malloc. */
+char *bloom_why_not_merge(const BloomFilter *a, const BloomFilter *b);
+
 /* Merges another filter into the draft; false with the error said. An unsized empty draft becomes a
 ** copy of the filter. */
 bool bloom_draft_merge(sqlite3_context *context, const char *name, BloomDraft *draft,

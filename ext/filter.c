@@ -348,6 +348,40 @@ void bloom_facts(const BloomFilter *filter, BloomFacts *facts) {
   }
 }
 
+/* ---- growth by additions ----
+**
+** The first layer takes keys until its rate is 1.5 p: that is past n by so much (1.09 n at
+** p = 0.01) that a set of n keys practically never reaches it, and a filter of at most n keys has
+** the same bytes whether it was built or added to. Then layers of n, 2n, 4n ... keys at p/5, p/10,
+** p/20 ...: in total 1.9 p, so that the scatter of small layers stays below 2p.
+*/
+static const double FIRST_RATE = 1.5, NEXT_RATE = 0.4;
+
+/* Occupied cells that the layer may have after one more key. */
+static double full_cells(const BloomFilter *filter, const BloomLayer *layer) {
+  double rate = fmin(FIRST_RATE * filter->p, (1 + (double)filter->p) / 2);
+  bool first = layer == &filter->layers[0];
+  double keys = first ? bloom_keys_at(&layer->geometry, rate) : (double)layer->capacity;
+  return bloom_cells_at(&layer->geometry, keys);
+}
+
+/* An empty layer takes a key in any case. */
+bool bloom_is_full(const BloomFilter *filter, double occupied) {
+  const BloomLayer *last = &filter->layers[filter->layer_count - 1];
+  double cells = (double)bloom_cells(&last->geometry);
+  double next = last->geometry.k * (1 - occupied / cells);
+  return occupied > 0 && occupied + next > full_cells(filter, last);
+}
+
+uint64_t bloom_next_layer(const BloomFilter *filter, float *rate) {
+  uint64_t capacity = 0;
+  for (unsigned i = 0; i < filter->layer_count && capacity < INT64_MAX / 2; i++) {
+    capacity += filter->layers[i].capacity;
+  }
+  *rate = (float)fmax(ldexp(NEXT_RATE * filter->p, -(int)filter->layer_count), BLOOM_MIN_RATE);
+  return capacity;
+}
+
 /* ---- merging ---- */
 
 /* Saturating sum and minimum of sixteen counters at once are not worth their riddle: two a byte. */
@@ -381,4 +415,9 @@ bool bloom_same_layer(const BloomLayer *a, const BloomLayer *b) {
   return a->capacity == b->capacity && a->rate == b->rate &&
          a->geometry.lines == b->geometry.lines && a->geometry.line_bits == b->geometry.line_bits &&
          a->geometry.k == b->geometry.k && a->geometry.L == b->geometry.L;
+}
+
+bool bloom_may_merge(const BloomFilter *a, const BloomFilter *b) {
+  return a->kind == b->kind && a->n == b->n && a->p == b->p &&
+         bloom_same_layer(&a->layers[0], &b->layers[0]);
 }

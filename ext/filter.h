@@ -14,8 +14,11 @@ enum BloomKind {
 };
 
 enum {
-  BLOOM_COUNTER_MAX = 15
-}; /* a counter that reached it is never decremented again */
+  BLOOM_COUNTER_MAX = 15 /* a counter that reached it is never decremented again */
+};
+
+/* The least rate of a layer, however far a filter has grown: 2^-64. */
+#define BLOOM_MIN_RATE 5.421010862427522e-20
 
 typedef struct BloomLayer {
   BloomGeometry geometry;
@@ -79,6 +82,11 @@ typedef struct BloomFacts {
 void bloom_facts(const BloomFilter *filter, BloomFacts *facts);
 uint64_t bloom_layer_occupied(const BloomLayer *layer, unsigned cell_bits, const uint8_t *bytes);
 
+/* Growth by additions: whether the last layer, with `occupied` occupied cells, has no room for one
+** more key; and the capacity and rate of the layer that follows it. */
+bool bloom_is_full(const BloomFilter *filter, double occupied);
+uint64_t bloom_next_layer(const BloomFilter *filter, float *rate);
+
 /* Merges the cells of a layer of `from` into one of equal geometry: cells of `into` become the
 ** OR (saturating sum of counters), or the AND (minimum). */
 enum BloomMerge {
@@ -90,5 +98,12 @@ void bloom_merge_cells(uint8_t *into, const uint8_t *from, uint64_t size, unsign
 
 /* true when two layers have cells that mean the same keys. */
 bool bloom_same_layer(const BloomLayer *a, const BloomLayer *b);
+
+/* true when two filters that have layers agree in kind, n, p and the first layer's geometry. */
+bool bloom_may_merge(const BloomFilter *a, const BloomFilter *b);
+
+BLOOM_INLINE const char *bloom_kind_name(uint8_t kind) {
+  return kind == BLOOM_COUNTING ? "counting" : "plain";
+}
 
 #endif

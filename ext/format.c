@@ -95,8 +95,23 @@ static bool decode_fixed(const uint8_t *bytes, BloomFilter *filter, char *reason
   return refuse(reason, "damaged filter: n or p is out of range", 0, 0);
 }
 
-bool bloom_decode(const void *blob, uint64_t size, BloomFilter *filter,
-                  char reason[BLOOM_REASON_BYTES]) {
+/* The layers' entries; false, with the reason, at the first that is wrong. */
+static bool decode_layers(BloomFilter *filter, char *reason) {
+  uint64_t end = filter->body;
+  for (unsigned i = 0; i < filter->layer_count; i++) {
+    BloomLayer *layer = &filter->layers[i];
+    if (!decode_layer(filter->bytes + BLOOM_FIXED_BYTES + i * BLOOM_LAYER_BYTES, layer)) {
+      return refuse(reason, "damaged filter: layer %llu is out of range", i, 0);
+    }
+    layer->offset = end;
+    end += bloom_layer_bytes(&layer->geometry, filter->cell_bits); /* at most 64 * 2^47 */
+  }
+  filter->size = end;
+  return true;
+}
+
+bool bloom_decode_header(const void *blob, uint64_t size, BloomFilter *filter,
+                         char reason[BLOOM_REASON_BYTES]) {
   const uint8_t *bytes = blob;
   if (!bloom_looks_like_filter(bytes, size)) {
     return refuse(reason, "not a bloom filter", 0, 0);
@@ -122,23 +137,23 @@ bool bloom_decode(const void *blob, uint64_t size, BloomFilter *filter,
     return refuse(reason, "damaged filter: the header's checksum does not match", 0, 0);
   }
   filter->bytes = bytes;
-  filter->size = size;
   filter->body = header;
   filter->layer_count = (uint8_t)layers;
-  if (!decode_fixed(bytes, filter, reason)) return false;
-  uint64_t end = header;
-  for (unsigned i = 0; i < layers; i++) {
-    BloomLayer *layer = &filter->layers[i];
-    if (!decode_layer(bytes + BLOOM_FIXED_BYTES + i * BLOOM_LAYER_BYTES, layer)) {
-      return refuse(reason, "damaged filter: layer %llu is out of range", i, 0);
-    }
-    layer->offset = end;
-    end += bloom_layer_bytes(&layer->geometry, filter->cell_bits); /* at most 64 * 2^47 */
+  return decode_fixed(bytes, filter, reason) && decode_layers(filter, reason);
+}
+
+bool bloom_decode(const void *blob, uint64_t size, BloomFilter *filter,
+                  char reason[BLOOM_REASON_BYTES]) {
+  if (!bloom_decode_header(blob, size, filter, reason)) return false;
+  if (filter->size != size) {
+    return refuse(reason, "damaged filter: %llu bytes where its header says %llu", size,
+                  filter->size);
   }
-  if (end != size) {
-    return refuse(reason, "damaged filter: %llu bytes where its header says %llu", size, end);
+  if (filter->layer_count > 1 && filter->kind == BLOOM_COUNTING) {
+    return refuse(reason, "damaged filter: a counting filter of %llu layers", filter->layer_count,
+                  0);
   }
-  if (layers > 0 &&
+  if (filter->layer_count > 0 &&
       (filter->layers[0].capacity != filter->n || filter->layers[0].rate != filter->p)) {
     return refuse(reason, "damaged filter: its first layer is not one of n and p", 0, 0);
   }
@@ -176,7 +191,7 @@ void bloom_append_layer(BloomFilter *filter, uint64_t capacity, float rate,
   filter->size = layer->offset + bloom_layer_bytes(geometry, filter->cell_bits);
 }
 
-void bloom_encode(const BloomFilter *filter, uint8_t *bytes) {
+void bloom_encode_header(const BloomFilter *filter, uint64_t body_hash, uint8_t *bytes) {
   memset(bytes, 0, BLOOM_FIXED_BYTES);
   memcpy(bytes, MAGIC, sizeof MAGIC);
   bytes[AT_VERSION] = BLOOM_FORMAT_VERSION;
@@ -200,4 +215,9 @@ void bloom_encode(const BloomFilter *filter, uint8_t *bytes) {
   }
   uint64_t covered = filter->body - BLOOM_CHECK_BYTES;
   store_le64(bytes + covered, XXH3_64bits(bytes, covered));
+}
+
+void bloom_encode(const BloomFilter *filter, uint8_t *bytes) {
+  bloom_encode_header(filter, XXH3_64bits(bytes + filter->body, filter->size - filter->body),
+                      bytes);
 }

@@ -16,9 +16,7 @@ enum {
   BLOOM_REASON_BYTES = 160
 };
 
-/* The smallest p that a user may ask for, and layer rates below it stop here. */
-#define BLOOM_MIN_P 1e-9
-#define BLOOM_MIN_RATE 5.421010862427522e-20 /* 2^-64 */
+#define BLOOM_MIN_P 1e-9 /* the smallest p that a user may ask for */
 
 BLOOM_INLINE uint64_t bloom_header_bytes(unsigned layers) {
   return BLOOM_FIXED_BYTES + (uint64_t)layers * BLOOM_LAYER_BYTES + BLOOM_CHECK_BYTES;
@@ -33,6 +31,11 @@ bool bloom_looks_like_filter(const void *bytes, uint64_t size);
 bool bloom_decode(const void *bytes, uint64_t size, BloomFilter *filter,
                   char reason[BLOOM_REASON_BYTES]);
 
+/* The header alone, in front of whatever follows: the bloom table keeps it in a row of its own. The
+** view's size is what the header says, not what was given. */
+bool bloom_decode_header(const void *bytes, uint64_t size, BloomFilter *filter,
+                         char reason[BLOOM_REASON_BYTES]);
+
 /* Reads every cell: true when the body's checksum holds and the padding is 0. */
 bool bloom_intact(const BloomFilter *filter);
 
@@ -44,5 +47,8 @@ void bloom_append_layer(BloomFilter *filter, uint64_t capacity, float rate,
 /* Writes header, layer table and both checksums in front of the cells, which are in place. `bytes`
 ** has filter->size bytes. */
 void bloom_encode(const BloomFilter *filter, uint8_t *bytes);
+
+/* The header and layer table alone: bloom_header_bytes(layer_count) bytes. */
+void bloom_encode_header(const BloomFilter *filter, uint64_t body_hash, uint8_t *bytes);
 
 #endif

@@ -379,8 +379,7 @@ static void info_function(sqlite3_context *context, int argc, sqlite3_value **ar
   bloom_facts(filter, &facts);
   text = sqlite3_str_new(sqlite3_context_db_handle(context));
   sqlite3_str_appendf(text, "{\"version\":%d,\"kind\":\"%s\",\"layout\":\"%s\"",
-                      BLOOM_FORMAT_VERSION, filter->kind == BLOOM_COUNTING ? "counting" : "plain",
-                      layout_name(filter));
+                      BLOOM_FORMAT_VERSION, bloom_kind_name(filter->kind), layout_name(filter));
   if (filter->layer_count > 0) {
     sqlite3_str_appendf(text, ",\"n\":%llu,\"p\":%!.7g,\"k\":%d", filter->n, (double)filter->p,
                         filter->layers[0].geometry.k);
