@@ -1,0 +1,10 @@
+# README.md's examples run, and its list of functions is the real one.
+CHECK_FILES += $(B)/readme-blocks
+CHECK_SUITES += '$(B)/readme-blocks README.md $(B)/bloom.so'
+
+# Its instructions for loading the extension, followed.
+GATE_FILES += $(NEWEST)/libsqlite3.so.0
+GATE_SUITES += 'tests/readme/load.sh'
+
+$(B)/readme-%: tests/readme/%.c Makefile | $(B) $(DEPS_FIRST)
+	$(CC) $(TEST_CFLAGS) -o $@ $< -lsqlite3
