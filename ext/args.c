@@ -58,17 +58,20 @@ char *bloom_shown(sqlite3_value *value) {
   }
 }
 
-/* "name: <what> is <value shown>, <rule>" */
-static bool fail_value(sqlite3_context *context, const char *name, const char *what,
-                       sqlite3_value *value, const char *rule) {
+/* "<what> is <value shown>, <rule>", from sqlite3_malloc; NULL when memory ran out. */
+static char *reason_value(const char *what, sqlite3_value *value, const char *rule) {
   char *shown = bloom_shown(value);
-  if (shown) {
-    bloom_fail(context, name, "%s is %s, %s", what, shown, rule);
+  return shown ? sqlite3_mprintf("%s is %z, %s", what, shown, rule) : NULL;
+}
+
+/* Fails with a reason that is freed here; NULL: out of memory. */
+static void fail_reason(sqlite3_context *context, const char *name, char *reason) {
+  if (reason) {
+    bloom_fail(context, name, "%s", reason);
   } else {
     sqlite3_result_error_nomem(context);
   }
-  sqlite3_free(shown);
-  return false;
+  sqlite3_free(reason);
 }
 
 /* ---- n, p and kind ---- */
@@ -124,29 +127,37 @@ static bool swapped(sqlite3_value *n, sqlite3_value *p) {
          sqlite3_value_double(n) < 1 && sqlite3_value_double(p) >= 1;
 }
 
-bool bloom_params(sqlite3_context *context, const char *name, int argc, sqlite3_value **argv,
-                  BloomParams *params) {
+bool bloom_read_params(int argc, sqlite3_value **argv, bool n_may_be_null, BloomParams *params,
+                       char **reason) {
   bool n_given = argc > 0 && sqlite3_value_type(argv[0]) != SQLITE_NULL;
   bool p_given = argc > 1 && sqlite3_value_type(argv[1]) != SQLITE_NULL;
-  const char *n_rule = strcmp(name, "bloom_build") == 0 ? N_RULE_BUILD : N_RULE;
   params->n = 0;
   params->p = (float)DEFAULT_P;
   params->kind = BLOOM_PLAIN;
   if (n_given && p_given && swapped(argv[0], argv[1])) {
-    bloom_fail(context, name, "n is %.15g and p is %.15g: are they swapped? n comes first",
-               sqlite3_value_double(argv[0]), sqlite3_value_double(argv[1]));
-    return false;
+    *reason = sqlite3_mprintf("n is %.15g and p is %.15g: are they swapped? n comes first",
+                              sqlite3_value_double(argv[0]), sqlite3_value_double(argv[1]));
+  } else if (!n_given && !n_may_be_null) {
+    *reason = sqlite3_mprintf("n is NULL, %s", N_RULE);
+  } else if (n_given && !read_n(argv[0], &params->n)) {
+    *reason = reason_value("n", argv[0], n_may_be_null ? N_RULE_BUILD : N_RULE);
+  } else if (p_given && !read_p(argv[1], &params->p)) {
+    *reason = reason_value("p", argv[1], P_RULE);
+  } else if (argc > 2 && !read_kind(argv[2], &params->kind)) {
+    *reason = reason_value("kind", argv[2], "it must be 'plain' or 'counting'");
+  } else {
+    return true;
   }
-  if (n_given && !read_n(argv[0], &params->n)) {
-    return fail_value(context, name, "n", argv[0], n_rule);
-  }
-  if (p_given && !read_p(argv[1], &params->p)) {
-    return fail_value(context, name, "p", argv[1], P_RULE);
-  }
-  if (argc > 2 && !read_kind(argv[2], &params->kind)) {
-    return fail_value(context, name, "kind", argv[2], "it must be 'plain' or 'counting'");
-  }
-  return true;
+  return false;
+}
+
+bool bloom_params(sqlite3_context *context, const char *name, int argc, sqlite3_value **argv,
+                  BloomParams *params) {
+  bool build = strcmp(name, "bloom_build") == 0;
+  char *reason = NULL;
+  if (bloom_read_params(argc, argv, build, params, &reason)) return true;
+  fail_reason(context, name, reason);
+  return false;
 }
 
 /* ---- filters and keys ---- */
@@ -167,7 +178,8 @@ static const BloomFilter *fail_filter(sqlite3_context *context, const char *name
                "the filter is NULL (a bloom_ref is lost unless it is the direct argument; for "
                "rows without a filter write: filter IS NULL OR bloom_contains(filter, key))");
   } else if (sqlite3_value_type(value) != SQLITE_BLOB) {
-    fail_value(context, name, "the filter", value, "it must be a blob made by bloom_build");
+    fail_reason(context, name,
+                reason_value("the filter", value, "it must be a blob made by bloom_build"));
   } else {
     bloom_fail(context, name, "%s", reason);
   }
@@ -409,13 +421,7 @@ char *bloom_why_not_merge(const BloomFilter *a, const BloomFilter *b) {
 static bool may_merge(sqlite3_context *context, const char *name, const BloomFilter *a,
                       const BloomFilter *b) {
   if (bloom_may_merge(a, b)) return true;
-  char *reason = bloom_why_not_merge(a, b);
-  if (reason) {
-    bloom_fail(context, name, "%s", reason);
-  } else {
-    sqlite3_result_error_nomem(context);
-  }
-  sqlite3_free(reason);
+  fail_reason(context, name, bloom_why_not_merge(a, b));
   return false;
 }
 

@@ -26,6 +26,10 @@ typedef struct BloomParams {
   uint8_t kind; /* enum BloomKind */
 } BloomParams;
 
+/* The same without a context. On false *reason says why, from sqlite3_malloc; NULL: out of memory. */
+bool bloom_read_params(int argc, sqlite3_value **argv, bool n_may_be_null, BloomParams *params,
+                       char **reason);
+
 bool bloom_params(sqlite3_context *context, const char *name, int argc, sqlite3_value **argv,
                   BloomParams *params);
 

@@ -201,7 +201,7 @@ void bloom_encode_header(const BloomFilter *filter, uint64_t body_hash, uint8_t 
   bytes[AT_LAYER_COUNT] = filter->layer_count;
   store_le32(bytes + AT_P, bits_of_float(filter->p));
   store_le64(bytes + AT_N, filter->n);
-  store_le64(bytes + AT_BODY_HASH, XXH3_64bits(bytes + filter->body, filter->size - filter->body));
+  store_le64(bytes + AT_BODY_HASH, body_hash);
   for (unsigned i = 0; i < filter->layer_count; i++) {
     const BloomLayer *layer = &filter->layers[i];
     uint8_t *entry = bytes + BLOOM_FIXED_BYTES + i * BLOOM_LAYER_BYTES;

@@ -180,10 +180,6 @@ static void new_function(sqlite3_context *context, int argc, sqlite3_value **arg
   BloomDraft draft;
   int code;
   if (!bloom_params(context, "bloom_new", argc, argv, &params)) return;
-  if (params.n == 0) {
-    bloom_fail(context, "bloom_new", "n is NULL, it must be an integer of at least 1");
-    return;
-  }
   code = bloom_draft_sized(context, &draft, &params);
   if (code != SQLITE_OK) {
     bloom_fail_draft(context, "bloom_new", code, params.n, params.p,
@@ -197,12 +193,9 @@ static void size_function(sqlite3_context *context, int argc, sqlite3_value **ar
   BloomParams params;
   BloomGeometry geometry;
   if (!bloom_params(context, "bloom_size", argc, argv, &params)) return;
-  if (params.n == 0) {
-    bloom_fail(context, "bloom_size", "n is NULL, it must be an integer of at least 1");
-  } else if (!bloom_geometry(params.n, params.p, &geometry) ||
-             bloom_layer_bytes(&geometry, 1) + bloom_header_bytes(1) >
-                 (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH,
-                                         -1)) {
+  if (!bloom_geometry(params.n, params.p, &geometry) ||
+      bloom_layer_bytes(&geometry, 1) + bloom_header_bytes(1) >
+          (uint64_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1)) {
     bloom_fail_draft(context, "bloom_size", SQLITE_TOOBIG, params.n, params.p, 1);
   } else {
     sqlite3_result_int64(context,

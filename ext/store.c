@@ -1,0 +1,769 @@
+/* store.c: the chunks of a bloom table. See store.h for the layout and the rules. */
+#include "store.h"
+
+#include <stdarg.h>
+
+#include "format.h"
+#include "hash.h"
+
+enum {
+  CHUNK_LOADED = 1,
+  CHUNK_DIRTY = 2,
+  CHUNK_TOUCHED = 4,
+  CHECK_BYTES = 8,
+  CHUNK_BYTES = 4032,          /* 63 lines: with checksum and row header one page of 4096 */
+  COUNTING_CHUNK_BYTES = 3840, /* 15 lines of counters */
+  ALIGNMENT = 64,
+  BLIND_ADDS = 16 /* keys added without knowing how full the last layer is */
+};
+
+/* ---- errors ---- */
+
+static int fail(BloomStore *store, int code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  sqlite3_vsnprintf(sizeof store->error, store->error, format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+/* An error of SQLite's own, in its words. */
+static int fail_sqlite(BloomStore *store, int code) {
+  return fail(store, code, "%s", sqlite3_errmsg(store->db));
+}
+
+static int fail_damaged(BloomStore *store, sqlite3_int64 id, const char *what) {
+  return fail(store, SQLITE_CORRUPT_VTAB, "the table %s_data is damaged: row %lld %s", store->name,
+              id, what);
+}
+
+static int fail_limit(BloomStore *store) {
+  return fail(store, SQLITE_TOOBIG, "the filter of %s would pass the limit of %d bytes",
+              store->name, sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, -1));
+}
+
+/* ---- statements ---- */
+
+static const char *const STATEMENT_SQL[BLOOM_STATEMENTS] = {
+    "SELECT block FROM \"%w\".\"%w_data\" WHERE id = ?1",
+    "UPDATE \"%w\".\"%w_data\" SET block = ?2 WHERE id = ?1",
+    "INSERT INTO \"%w\".\"%w_data\"(id, block) VALUES(?1, ?2)",
+    "DELETE FROM \"%w\".\"%w_data\" WHERE id >= ?1",
+    "PRAGMA \"%w\".data_version",
+    "SELECT block FROM \"%w\".\"%w_data\" WHERE id = 0"};
+
+static int prepare(BloomStore *store, enum BloomStatement which, sqlite3_stmt **statement) {
+  char *sql = sqlite3_mprintf(STATEMENT_SQL[which], store->schema, store->name);
+  int code;
+  if (sql == NULL) return SQLITE_NOMEM;
+  code = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+  sqlite3_free(sql);
+  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+}
+
+static int statement(BloomStore *store, enum BloomStatement which, sqlite3_stmt **result) {
+  int code = SQLITE_OK;
+  if (store->statements[which] == NULL) code = prepare(store, which, &store->statements[which]);
+  *result = store->statements[which];
+  return code;
+}
+
+static void finalize_statements(BloomStore *store) {
+  for (int i = 0; i < BLOOM_STATEMENTS; i++) {
+    if (i == BLOOM_PIN && store->pinned) continue; /* its user resets it, and comes back */
+    sqlite3_finalize(store->statements[i]);
+    store->statements[i] = NULL;
+  }
+}
+
+static int run_sql(BloomStore *store, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  if (sql == NULL) return SQLITE_NOMEM;
+  int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+  sqlite3_free(sql);
+  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+}
+
+/* Runs a statement that returns no rows, its parameters bound. */
+static int run(BloomStore *store, sqlite3_stmt *change) {
+  sqlite3_step(change);
+  int code = sqlite3_reset(change);
+  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+}
+
+/* ---- geometry of the memory ---- */
+
+static uint64_t chunk_bytes(const BloomStore *store) {
+  return store->filter.cell_bits == 1 ? CHUNK_BYTES : COUNTING_CHUNK_BYTES;
+}
+
+static uint64_t layer_bytes(const BloomStore *store, unsigned layer) {
+  return bloom_layer_bytes(&store->filter.layers[layer].geometry, store->filter.cell_bits);
+}
+
+static sqlite3_int64 chunk_id(uint64_t layer, uint64_t chunk) {
+  return (sqlite3_int64)(1 + (layer << 32) + chunk);
+}
+
+static unsigned layer_of(const BloomStore *store, uint64_t chunk) {
+  unsigned layer = 0;
+  while (chunk >= store->first_chunk[layer + 1]) layer++;
+  return layer;
+}
+
+/* Where a chunk lies in memory, and its length. */
+static uint8_t *chunk_at(const BloomStore *store, uint64_t chunk, uint64_t *size) {
+  unsigned layer = layer_of(store, chunk);
+  uint64_t at = (chunk - store->first_chunk[layer]) * chunk_bytes(store);
+  uint64_t left = layer_bytes(store, layer) - at;
+  *size = left < chunk_bytes(store) ? left : chunk_bytes(store);
+  return store->cells + store->filter.layers[layer].offset + at;
+}
+
+static uint64_t round_up(uint64_t size) {
+  return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Lays the layers of store->filter out in memory, what is in it kept, and counts their chunks. The
+** flags of new chunks are 0. */
+static int lay_out(BloomStore *store, unsigned old_layers) {
+  uint64_t at = 0, old_chunks = store->first_chunk[old_layers], chunks = 0;
+  for (unsigned i = 0; i < store->filter.layer_count; i++) {
+    store->filter.layers[i].offset = at;
+    at += round_up(layer_bytes(store, i));
+    store->first_chunk[i] = chunks;
+    chunks += (layer_bytes(store, i) + chunk_bytes(store) - 1) / chunk_bytes(store);
+  }
+  store->first_chunk[store->filter.layer_count] = chunks;
+  uint8_t *flags = sqlite3_realloc64(store->flags, chunks + 1);
+  if (flags == NULL) return SQLITE_NOMEM;
+  store->flags = flags;
+  uint64_t old_shift = store->memory ? (uint64_t)(store->cells - store->memory) : 0;
+  uint8_t *memory = sqlite3_realloc64(store->memory, at + ALIGNMENT);
+  if (memory == NULL) return SQLITE_NOMEM;
+  uint64_t shift = (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+  if (old_layers > 0 && shift != old_shift) {
+    unsigned last = old_layers - 1;
+    memmove(memory + shift, memory + old_shift,
+            store->filter.layers[last].offset + layer_bytes(store, last));
+  }
+  store->memory = memory;
+  store->cells = memory + shift;
+  store->filter.bytes = store->cells;
+  if (chunks > old_chunks) memset(store->flags + old_chunks, 0, chunks - old_chunks);
+  store->unloaded += chunks - old_chunks;
+  return SQLITE_OK;
+}
+
+/* Nothing of the filter is known any more. */
+static void forget(BloomStore *store) {
+  store->valid = false;
+  store->header_dirty = false;
+  store->occupied = -1;
+  store->blind_adds = 0;
+  store->touched_count = 0;
+}
+
+/* ---- chunks ---- */
+
+static int touch(BloomStore *store, uint64_t chunk) {
+  if (store->flags[chunk] & CHUNK_TOUCHED) {
+    store->flags[chunk] |= CHUNK_DIRTY;
+    return SQLITE_OK;
+  }
+  if (store->touched_count == store->touched_room) {
+    uint64_t room = 2 * store->touched_room + 64;
+    uint64_t *touched = sqlite3_realloc64(store->touched, room * sizeof *touched);
+    if (touched == NULL) return SQLITE_NOMEM;
+    store->touched = touched;
+    store->touched_room = room;
+  }
+  store->touched[store->touched_count++] = chunk;
+  store->flags[chunk] |= CHUNK_TOUCHED | CHUNK_DIRTY;
+  return SQLITE_OK;
+}
+
+/* Reads the block of an id into *block, borrowed until the statement is reset. */
+static int read_block(BloomStore *store, sqlite3_int64 id, sqlite3_stmt **read,
+                      const uint8_t **block, uint64_t *size) {
+  int code = statement(store, BLOOM_READ, read);
+  if (code != SQLITE_OK) return code;
+  sqlite3_bind_int64(*read, 1, id);
+  code = sqlite3_step(*read);
+  if (code == SQLITE_DONE) return fail_damaged(store, id, "is missing");
+  if (code != SQLITE_ROW) return fail_sqlite(store, code);
+  if (sqlite3_column_type(*read, 0) != SQLITE_BLOB) {
+    return fail_damaged(store, id, "is not a blob");
+  }
+  *block = sqlite3_column_blob(*read, 0);
+  *size = (uint64_t)sqlite3_column_bytes(*read, 0);
+  if (*block == NULL) return *size > 0 ? SQLITE_NOMEM : fail_damaged(store, id, "is empty");
+  return SQLITE_OK;
+}
+
+static int load_chunk(BloomStore *store, uint64_t chunk) {
+  unsigned layer = layer_of(store, chunk);
+  sqlite3_int64 id = chunk_id(layer, chunk - store->first_chunk[layer]);
+  uint64_t size, given;
+  uint8_t *at = chunk_at(store, chunk, &size);
+  const uint8_t *block;
+  sqlite3_stmt *read;
+  int code = read_block(store, id, &read, &block, &given);
+  if (code == SQLITE_OK && given != size + CHECK_BYTES) {
+    code = fail_damaged(store, id, "has another length");
+  }
+  if (code == SQLITE_OK &&
+      XXH3_64bits_withSeed(block + CHECK_BYTES, size, (XXH64_hash_t)id) != load_le64(block)) {
+    code = fail_damaged(store, id, "does not match its checksum");
+  }
+  if (code == SQLITE_OK) {
+    memcpy(at, block + CHECK_BYTES, size);
+    store->flags[chunk] |= CHUNK_LOADED;
+    store->unloaded--;
+  }
+  sqlite3_reset(read);
+  return code;
+}
+
+static int need(BloomStore *store, uint64_t chunk) {
+  return store->flags[chunk] & CHUNK_LOADED ? SQLITE_OK : load_chunk(store, chunk);
+}
+
+int bloom_store_load(BloomStore *store) {
+  uint64_t chunks = store->first_chunk[store->filter.layer_count];
+  int code = SQLITE_OK;
+  for (uint64_t i = 0; i < chunks && code == SQLITE_OK && store->unloaded > 0; i++) {
+    code = need(store, i);
+  }
+  return code;
+}
+
+/* The chunks of a key in a layer, as numbers in flags; some may come twice. Returns how many. */
+static unsigned chunks_of(const BloomStore *store, unsigned layer, uint64_t hash,
+                          uint64_t chunks[BLOOM_MAX_K]) {
+  const BloomLayer *at = &store->filter.layers[layer];
+  uint64_t cells_per_chunk = chunk_bytes(store) * 8 / store->filter.cell_bits;
+  unsigned count = 0;
+  bloom_layer_positions(at, hash, chunks);
+  for (unsigned i = 0; i < at->geometry.k; i++) {
+    uint64_t chunk = store->first_chunk[layer] + chunks[i] / cells_per_chunk;
+    if (count == 0 || chunks[count - 1] != chunk) chunks[count++] = chunk;
+  }
+  return count;
+}
+
+static int load_key(BloomStore *store, unsigned layer, uint64_t hash) {
+  uint64_t chunks[BLOOM_MAX_K];
+  int code = SQLITE_OK;
+  if (store->unloaded == 0) return SQLITE_OK;
+  unsigned count = chunks_of(store, layer, hash, chunks);
+  for (unsigned i = 0; i < count && code == SQLITE_OK; i++) code = need(store, chunks[i]);
+  return code;
+}
+
+static int touch_key(BloomStore *store, unsigned layer, uint64_t hash) {
+  uint64_t chunks[BLOOM_MAX_K];
+  int code = SQLITE_OK;
+  unsigned count = chunks_of(store, layer, hash, chunks);
+  for (unsigned i = 0; i < count && code == SQLITE_OK; i++) code = touch(store, chunks[i]);
+  return code;
+}
+
+/* Writes a block with the statement `which`. */
+static int write_block(BloomStore *store, enum BloomStatement which, sqlite3_int64 id,
+                       const uint8_t *block, uint64_t size) {
+  sqlite3_stmt *write;
+  int code = statement(store, which, &write);
+  if (code != SQLITE_OK) return code;
+  sqlite3_bind_int64(write, 1, id);
+  sqlite3_bind_blob64(write, 2, block, size, SQLITE_STATIC);
+  code = run(store, write);
+  if (code == SQLITE_OK && which == BLOOM_UPDATE && sqlite3_changes(store->db) != 1) {
+    code = fail_damaged(store, id, "is missing");
+  }
+  return code;
+}
+
+static int write_chunk(BloomStore *store, enum BloomStatement which, uint64_t chunk) {
+  uint8_t block[CHECK_BYTES + CHUNK_BYTES];
+  unsigned layer = layer_of(store, chunk);
+  sqlite3_int64 id = chunk_id(layer, chunk - store->first_chunk[layer]);
+  uint64_t size;
+  const uint8_t *at = chunk_at(store, chunk, &size);
+  memcpy(block + CHECK_BYTES, at, size);
+  store_le64(block, XXH3_64bits_withSeed(at, size, (XXH64_hash_t)id));
+  return write_block(store, which, id, block, size + CHECK_BYTES);
+}
+
+static int write_header(BloomStore *store, enum BloomStatement which) {
+  uint8_t header[BLOOM_FIXED_BYTES + BLOOM_MAX_LAYERS * BLOOM_LAYER_BYTES + BLOOM_CHECK_BYTES];
+  BloomFilter *filter = &store->filter;
+  filter->body = bloom_header_bytes(filter->layer_count);
+  bloom_encode_header(filter, 0, header);
+  return write_block(store, which, 0, header, filter->body);
+}
+
+int bloom_store_flush(BloomStore *store) {
+  sqlite3_int64 rowid = sqlite3_last_insert_rowid(store->db);
+  int code = SQLITE_OK;
+  for (uint64_t i = 0; i < store->touched_count && code == SQLITE_OK; i++) {
+    uint64_t chunk = store->touched[i];
+    if ((store->flags[chunk] & CHUNK_DIRTY) == 0) continue;
+    code = write_chunk(store, BLOOM_UPDATE, chunk);
+    if (code == SQLITE_OK) store->flags[chunk] &= (uint8_t)~CHUNK_DIRTY;
+  }
+  if (code == SQLITE_OK && store->header_dirty) {
+    code = write_header(store, BLOOM_UPDATE);
+    if (code == SQLITE_OK) store->header_dirty = false;
+  }
+  sqlite3_set_last_insert_rowid(store->db, rowid);
+  return code;
+}
+
+void bloom_store_committed(BloomStore *store) {
+  for (uint64_t i = 0; i < store->touched_count; i++) {
+    store->flags[store->touched[i]] &= (uint8_t) ~(CHUNK_TOUCHED | CHUNK_DIRTY);
+  }
+  store->touched_count = 0;
+}
+
+void bloom_store_rolled_back(BloomStore *store) {
+  forget(store);
+}
+
+/* ---- validity ---- */
+
+/* Reads the header and forgets every chunk. */
+static int read_header(BloomStore *store) {
+  char reason[BLOOM_REASON_BYTES];
+  const uint8_t *block;
+  uint64_t size;
+  sqlite3_stmt *read;
+  int code = read_block(store, 0, &read, &block, &size);
+  if (code == SQLITE_OK && !bloom_decode_header(block, size, &store->filter, reason)) {
+    code =
+        fail(store, SQLITE_CORRUPT_VTAB, "the table %s_data is damaged: %s", store->name, reason);
+  }
+  if (code == SQLITE_OK &&
+      (size != store->filter.body || store->filter.layer_count == 0 ||
+       store->filter.size > (uint64_t)sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, -1))) {
+    code = fail_damaged(store, 0, "is not a table's header");
+  }
+  sqlite3_reset(read);
+  if (code != SQLITE_OK) return code;
+  store->unloaded = 0;
+  memset(store->first_chunk, 0, sizeof store->first_chunk);
+  return lay_out(store, 0);
+}
+
+static int read_data_version(BloomStore *store, int *version) {
+  sqlite3_stmt *read;
+  int code = statement(store, BLOOM_VERSION, &read);
+  if (code != SQLITE_OK) return code;
+  code = sqlite3_step(read);
+  *version = sqlite3_column_int(read, 0);
+  sqlite3_reset(read);
+  return code == SQLITE_ROW ? SQLITE_OK : fail_sqlite(store, code);
+}
+
+/* The pager's own version is quick to ask, but this connection's commits change it too; then the
+** pragma tells whether another connection's did. */
+int bloom_store_validate(BloomStore *store) {
+  unsigned pager = 0;
+  int data, code;
+  sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &pager);
+  if (store->valid && pager == store->pager_version) return SQLITE_OK;
+  code = read_data_version(store, &data);
+  if (code != SQLITE_OK) return code;
+  if (!store->valid || data != store->data_version) {
+    forget(store);
+    code = read_header(store);
+    if (code != SQLITE_OK) return code;
+  }
+  store->pager_version = pager;
+  store->data_version = data;
+  store->valid = true;
+  return SQLITE_OK;
+}
+
+/* ---- keys ---- */
+
+int bloom_store_contains(BloomStore *store, uint64_t hash, bool *found) {
+  const BloomFilter *filter = &store->filter;
+  *found = false;
+  for (unsigned i = 0; i < filter->layer_count && !*found; i++) {
+    int code = load_key(store, i, hash);
+    if (code != SQLITE_OK) return code;
+    *found = bloom_layer_contains(&filter->layers[i], filter->cell_bits, store->cells, hash);
+  }
+  return SQLITE_OK;
+}
+
+static void note_type(BloomStore *store, uint8_t type) {
+  if ((store->filter.key_types & type) == type) return;
+  store->filter.key_types |= type;
+  store->header_dirty = true;
+}
+
+/* Adds the rows of a new layer, of zeros, behind the others. */
+static int append_layer(BloomStore *store, uint64_t capacity, float rate,
+                        const BloomGeometry *geometry) {
+  BloomFilter *filter = &store->filter;
+  unsigned layer = filter->layer_count;
+  int code;
+  if (layer == BLOOM_MAX_LAYERS) return fail(store, SQLITE_FULL, "more than 64 layers");
+  if (filter->size + BLOOM_LAYER_BYTES + bloom_layer_bytes(geometry, filter->cell_bits) >
+      (uint64_t)sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, -1)) {
+    return fail_limit(store);
+  }
+  bloom_append_layer(filter, capacity, rate, geometry);
+  code = lay_out(store, layer);
+  if (code != SQLITE_OK) {
+    forget(store);
+    return code;
+  }
+  memset(store->cells + filter->layers[layer].offset, 0, layer_bytes(store, layer));
+  for (uint64_t i = store->first_chunk[layer]; i < store->first_chunk[layer + 1]; i++) {
+    store->flags[i] = CHUNK_LOADED;
+    store->unloaded--;
+    code = write_chunk(store, BLOOM_INSERT, i);
+    if (code != SQLITE_OK) return code;
+  }
+  store->header_dirty = true;
+  store->occupied = 0;
+  return SQLITE_OK;
+}
+
+static int count_occupied(BloomStore *store) {
+  const BloomFilter *filter = &store->filter;
+  unsigned last = filter->layer_count - 1u;
+  int code = SQLITE_OK;
+  for (uint64_t i = store->first_chunk[last]; i < store->first_chunk[last + 1]; i++) {
+    code = need(store, i);
+    if (code != SQLITE_OK) return code;
+  }
+  store->occupied = (double)bloom_layer_occupied(&filter->layers[last], 1, store->cells);
+  return SQLITE_OK;
+}
+
+/* Whether one chunk of the last layer is far from full. Its load strays 1.2 % (one sigma) from the
+** layer's, and a full layer is at least at its capacity, so a chunk at nine tenths of that tells that
+** the layer has room, without a look at the other chunks. */
+static bool has_room(BloomStore *store, uint64_t hash) {
+  const BloomLayer *last = &store->filter.layers[store->filter.layer_count - 1];
+  uint64_t cells[BLOOM_MAX_K], cells_per_chunk = chunk_bytes(store) * 8, size;
+  if (last->geometry.lines == 1 || store->blind_adds >= BLIND_ADDS) return false;
+  bloom_layer_positions(last, hash, cells);
+  const uint8_t *at = chunk_at(
+      store, store->first_chunk[store->filter.layer_count - 1] + cells[0] / cells_per_chunk, &size);
+  uint64_t occupied = 0;
+  for (uint64_t i = 0; i < size; i += 8) occupied += popcount64(load_le64(at + i));
+  store->blind_adds++;
+  return (double)occupied / ((double)size * 8) <
+         bloom_cells_at(&last->geometry, 0.9 * (double)last->capacity) /
+             (double)bloom_cells(&last->geometry);
+}
+
+/* Opens a new layer when the last one is full. */
+static int make_room(BloomStore *store, uint64_t hash) {
+  BloomGeometry geometry;
+  float rate;
+  int code = SQLITE_OK;
+  if (store->occupied < 0) {
+    if (has_room(store, hash)) return SQLITE_OK;
+    code = count_occupied(store);
+    if (code != SQLITE_OK) return code;
+  }
+  if (!bloom_is_full(&store->filter, store->occupied)) return SQLITE_OK;
+  uint64_t capacity = bloom_next_layer(&store->filter, &rate);
+  if (!bloom_geometry(capacity, rate, &geometry)) return fail_limit(store);
+  return append_layer(store, capacity, rate, &geometry);
+}
+
+int bloom_store_add(BloomStore *store, uint64_t hash, uint8_t type) {
+  BloomFilter *filter = &store->filter;
+  bool found;
+  int code = bloom_store_contains(store, hash, &found);
+  if (code != SQLITE_OK) return code;
+  note_type(store, type);
+  if (filter->kind == BLOOM_COUNTING) {
+    code = load_key(store, 0, hash);
+    if (code == SQLITE_OK) code = touch_key(store, 0, hash);
+    if (code == SQLITE_OK) bloom_layer_increment(&filter->layers[0], store->cells, hash);
+    return code;
+  }
+  if (found) return SQLITE_OK;
+  code = make_room(store, hash);
+  unsigned last = filter->layer_count - 1u;
+  if (code == SQLITE_OK) code = touch_key(store, last, hash);
+  if (code != SQLITE_OK) return code;
+  unsigned fresh = bloom_layer_insert(&filter->layers[last], store->cells, hash);
+  if (store->occupied >= 0) store->occupied += fresh;
+  return SQLITE_OK;
+}
+
+int bloom_store_remove(BloomStore *store, uint64_t hash) {
+  int code = load_key(store, 0, hash);
+  if (code == SQLITE_OK) code = touch_key(store, 0, hash);
+  if (code == SQLITE_OK) bloom_layer_decrement(&store->filter.layers[0], store->cells, hash);
+  return code;
+}
+
+/* ---- whole filters ---- */
+
+static int touch_layer(BloomStore *store, unsigned layer) {
+  int code = SQLITE_OK;
+  for (uint64_t i = store->first_chunk[layer];
+       i < store->first_chunk[layer + 1] && code == SQLITE_OK; i++) {
+    code = touch(store, i);
+  }
+  return code;
+}
+
+/* One layer of a filter: into one of equal geometry from `from` on, or behind the others. */
+static int merge_layer(BloomStore *store, const BloomFilter *filter, unsigned index,
+                       unsigned *from) {
+  const BloomLayer *layer = &filter->layers[index];
+  unsigned into = *from;
+  int code = SQLITE_OK;
+  while (into < store->filter.layer_count &&
+         !bloom_same_layer(&store->filter.layers[into], layer)) {
+    into++;
+  }
+  if (into == store->filter.layer_count) {
+    code = append_layer(store, layer->capacity, layer->rate, &layer->geometry);
+  } else {
+    *from = into + 1;
+  }
+  if (code == SQLITE_OK) code = touch_layer(store, into);
+  if (code != SQLITE_OK) return code;
+  bloom_merge_cells(store->cells + store->filter.layers[into].offset, filter->bytes + layer->offset,
+                    layer_bytes(store, into), filter->cell_bits, BLOOM_UNION);
+  return SQLITE_OK;
+}
+
+int bloom_store_merge(BloomStore *store, const BloomFilter *filter) {
+  unsigned from = 0;
+  if (filter->layer_count == 0) return SQLITE_OK;
+  if (!bloom_may_merge(&store->filter, filter)) {
+    char *reason = bloom_why_not_merge(&store->filter, filter);
+    int code = reason ? fail(store, SQLITE_ERROR, "%s", reason) : SQLITE_NOMEM;
+    sqlite3_free(reason);
+    return code;
+  }
+  int code = bloom_store_load(store);
+  for (unsigned i = 0; i < filter->layer_count && code == SQLITE_OK; i++) {
+    code = merge_layer(store, filter, i, &from);
+  }
+  note_type(store, filter->key_types);
+  store->occupied = -1;
+  return code;
+}
+
+/* Cuts the filter down to its first `layers` layers. */
+static int drop_layers(BloomStore *store, unsigned layers) {
+  BloomFilter *filter = &store->filter;
+  sqlite3_stmt *delete;
+  int code = statement(store, BLOOM_DELETE, &delete);
+  if (code != SQLITE_OK || layers == filter->layer_count) return code;
+  sqlite3_bind_int64(delete, 1, chunk_id(layers, 0));
+  code = run(store, delete);
+  if (code != SQLITE_OK) return code;
+  uint64_t kept = 0, first = store->first_chunk[layers];
+  for (uint64_t i = 0; i < store->touched_count; i++) {
+    if (store->touched[i] < first) store->touched[kept++] = store->touched[i];
+  }
+  store->touched_count = kept;
+  for (uint64_t i = first; i < store->first_chunk[filter->layer_count]; i++) {
+    if ((store->flags[i] & CHUNK_LOADED) == 0) store->unloaded--;
+  }
+  while (filter->layer_count > layers) {
+    filter->size -= layer_bytes(store, --filter->layer_count) + BLOOM_LAYER_BYTES;
+  }
+  store->header_dirty = true;
+  store->occupied = -1;
+  return SQLITE_OK;
+}
+
+int bloom_store_clear(BloomStore *store) {
+  int code = drop_layers(store, 1);
+  if (code == SQLITE_OK) code = touch_layer(store, 0);
+  if (code != SQLITE_OK) return code;
+  memset(store->cells + store->filter.layers[0].offset, 0, layer_bytes(store, 0));
+  for (uint64_t i = 0; i < store->first_chunk[1]; i++) store->flags[i] |= CHUNK_LOADED;
+  store->unloaded = 0;
+  store->filter.key_types = 0;
+  store->header_dirty = true;
+  store->occupied = 0;
+  return SQLITE_OK;
+}
+
+/* What can be had without the keys: layers at the end that hold nothing go. */
+int bloom_store_optimize(BloomStore *store) {
+  const BloomFilter *filter = &store->filter;
+  unsigned layers = filter->layer_count;
+  int code = bloom_store_load(store);
+  if (code != SQLITE_OK) return code;
+  while (layers > 1 &&
+         bloom_layer_occupied(&filter->layers[layers - 1], filter->cell_bits, store->cells) == 0) {
+    layers--;
+  }
+  return drop_layers(store, layers);
+}
+
+/* ---- life ---- */
+
+BloomStore *bloom_store_find(BloomStores *stores, const char *schema, const char *name) {
+  BloomStore *store = stores->first;
+  while (store &&
+         (sqlite3_stricmp(store->name, name) != 0 || sqlite3_stricmp(store->schema, schema) != 0)) {
+    store = store->next;
+  }
+  return store;
+}
+
+/* It is found by name no more; whoever has it keeps it. */
+static void unlink_store(BloomStore *store) {
+  if (store->stores == NULL) return;
+  BloomStore **link = &store->stores->first;
+  while (*link != store) link = &(*link)->next;
+  *link = store->next;
+  store->stores->generation++;
+  store->stores = NULL;
+}
+
+void bloom_store_release(BloomStore *store) {
+  if (store == NULL || --store->references > 0) return;
+  unlink_store(store);
+  finalize_statements(store);
+  sqlite3_free(store->schema);
+  sqlite3_free(store->name);
+  sqlite3_free(store->memory);
+  sqlite3_free(store->flags);
+  sqlite3_free(store->touched);
+  sqlite3_free(store);
+}
+
+static BloomStore *new_store(BloomStores *stores, const char *schema, const char *name) {
+  BloomStore *store = sqlite3_malloc64(sizeof *store);
+  if (store == NULL) return NULL;
+  memset(store, 0, sizeof *store);
+  store->stores = stores;
+  store->next = stores->first;
+  stores->first = store;
+  stores->generation++;
+  store->db = stores->db;
+  store->references = 1;
+  store->occupied = -1;
+  store->schema = sqlite3_mprintf("%s", schema);
+  store->name = sqlite3_mprintf("%s", name);
+  if (store->schema && store->name) return store;
+  bloom_store_release(store);
+  return NULL;
+}
+
+/* Hands the store out, or takes it back and hands its error out. */
+static int deliver(BloomStore *store, int code, BloomStore **result, char **error) {
+  if (code == SQLITE_OK) {
+    *result = store;
+  } else {
+    if (store->error[0]) *error = sqlite3_mprintf("%s", store->error);
+    bloom_store_release(store);
+  }
+  return code;
+}
+
+static int make_shadow(BloomStore *store, const BloomParams *params) {
+  BloomFilter *filter = &store->filter;
+  BloomGeometry geometry;
+  int code = run_sql(store, "CREATE TABLE \"%w\".\"%w_data\"(id INTEGER PRIMARY KEY, block BLOB)",
+                     store->schema, store->name);
+  if (code != SQLITE_OK) return code;
+  filter->n = params->n;
+  filter->p = params->p;
+  filter->kind = params->kind;
+  filter->cell_bits = params->kind == BLOOM_COUNTING ? 4 : 1;
+  filter->body = filter->size = bloom_header_bytes(0);
+  if (!bloom_geometry(params->n, params->p, &geometry)) return fail_limit(store);
+  code = append_layer(store, params->n, params->p, &geometry);
+  if (code == SQLITE_OK) code = write_header(store, BLOOM_INSERT);
+  forget(store); /* the next use reads it as anybody's */
+  return code;
+}
+
+int bloom_store_create(BloomStores *stores, const char *schema, const char *name,
+                       const BloomParams *params, BloomStore **result, char **error) {
+  BloomStore *store = bloom_store_find(stores, schema, name);
+  if (store) unlink_store(store); /* of a table that is gone */
+  store = new_store(stores, schema, name);
+  if (store == NULL) return SQLITE_NOMEM;
+  return deliver(store, make_shadow(store, params), result, error);
+}
+
+int bloom_store_open(BloomStores *stores, const char *schema, const char *name, BloomStore **result,
+                     char **error) {
+  BloomStore *store = bloom_store_find(stores, schema, name);
+  (void)error;
+  if (store) {
+    store->references++;
+  } else {
+    store = new_store(stores, schema, name);
+    if (store == NULL) return SQLITE_NOMEM;
+  }
+  *result = store;
+  return SQLITE_OK;
+}
+
+/* The shadow table follows; the next table object finds it by its new name. */
+int bloom_store_rename(BloomStore *store, const char *name) {
+  int code = bloom_store_flush(store);
+  if (code != SQLITE_OK) return code;
+  finalize_statements(store);
+  code = run_sql(store, "ALTER TABLE \"%w\".\"%w_data\" RENAME TO \"%w_data\"", store->schema,
+                 store->name, name);
+  if (code == SQLITE_OK) {
+    forget(store);
+    unlink_store(store);
+  }
+  return code;
+}
+
+int bloom_store_drop(BloomStore *store) {
+  finalize_statements(store);
+  int code = run_sql(store, "DROP TABLE IF EXISTS \"%w\".\"%w_data\"", store->schema, store->name);
+  if (code == SQLITE_OK) {
+    forget(store);
+    unlink_store(store);
+  }
+  return code;
+}
+
+int bloom_store_pin(BloomStore *store, sqlite3_stmt **pin) {
+  int code;
+  if (store->pinned) {
+    code = prepare(store, BLOOM_PIN, pin); /* a second use at once: a statement of its own */
+  } else {
+    code = statement(store, BLOOM_PIN, pin);
+  }
+  if (code != SQLITE_OK) return code;
+  if (*pin == store->statements[BLOOM_PIN]) store->pinned = true;
+  store->references++;
+  code = sqlite3_step(*pin);
+  if (code == SQLITE_ROW) return SQLITE_OK;
+  code = code == SQLITE_DONE ? fail_damaged(store, 0, "is missing") : fail_sqlite(store, code);
+  bloom_store_unpin(store, *pin);
+  return code;
+}
+
+void bloom_store_unpin(BloomStore *store, sqlite3_stmt *pin) {
+  if (pin == store->statements[BLOOM_PIN]) {
+    sqlite3_reset(pin);
+    store->pinned = false;
+  } else {
+    sqlite3_finalize(pin);
+  }
+  bloom_store_release(store);
+}

@@ -1,0 +1,110 @@
+/* store.h: where a bloom table keeps its filter: chunks in a shadow table and, while in use, memory.
+**
+** The shadow table is NAME_data(id INTEGER PRIMARY KEY, block BLOB):
+**
+**   id 0                    the header and layer table of FORMAT.md, its body checksum 0
+**   id 1 + layer*2^32 + c   chunk c of a layer: checksum (8 bytes, XXH3 of the rest with seed id),
+**                           then 4,032 bytes of its cells (3,840 of counters; the last one less)
+**
+** One store serves all virtual table objects of a table in a connection: after a schema reset a
+** second object is connected while the first still waits in its transaction. Its memory is what a
+** read transaction on the schema shows, plus this connection's own changes:
+**
+**   loaded   the chunk is in memory           dirty    memory is ahead of the shadow table
+**   touched  changed in this transaction
+**
+** Dirty chunks are written when a savepoint opens and when the transaction is synced, so that the
+** shadow table is complete at every point to which SQLite can roll back; rolling back forgets what
+** was touched, and the next use reads it again. Nothing is read from memory before the data version
+** was compared inside a transaction.
+**
+** All functions that return int return an SQLite code; the text for the user is in store->error.
+*/
+#ifndef BLOOM_STORE_H
+#define BLOOM_STORE_H
+
+#include "args.h"
+
+enum BloomStatement {
+  BLOOM_READ,    /* a block by its id */
+  BLOOM_UPDATE,  /* a block that is there */
+  BLOOM_INSERT,  /* a block that is not */
+  BLOOM_DELETE,  /* all blocks from an id on */
+  BLOOM_VERSION, /* PRAGMA data_version */
+  BLOOM_PIN,     /* the header, stepped for as long as a caller needs the snapshot */
+  BLOOM_STATEMENTS
+};
+
+typedef struct BloomStore BloomStore;
+
+/* The stores of a connection. */
+typedef struct BloomStores {
+  sqlite3 *db;
+  BloomStore *first;
+  unsigned references; /* the module's and the functions' */
+  unsigned generation; /* changes when a store comes or goes: names resolved before are stale */
+} BloomStores;
+
+struct BloomStore {
+  BloomStores *stores; /* NULL once it is unlinked: found by name no more */
+  BloomStore *next;
+  sqlite3 *db;
+  char *schema;
+  char *name;
+  unsigned references; /* table objects, and statements that use bloom_lookup */
+  bool valid;          /* filter and flags are of the versions below */
+  bool header_dirty;
+  unsigned pager_version; /* SQLITE_FCNTL_DATA_VERSION when last seen valid */
+  int data_version;       /* PRAGMA data_version, of other connections' commits */
+  BloomFilter filter;     /* bytes: cells; offsets are multiples of 64 */
+  uint8_t *memory;        /* owned: the cells, not aligned yet */
+  uint8_t *cells;
+  uint8_t *flags;                             /* of each chunk: CHUNK_ bits */
+  uint64_t first_chunk[BLOOM_MAX_LAYERS + 1]; /* of each layer, in flags */
+  uint64_t unloaded;                          /* chunks that are not in memory */
+  uint64_t *touched;                          /* chunks, each once */
+  uint64_t touched_count;
+  uint64_t touched_room;
+  double occupied;     /* cells of the last layer, or -1: not known */
+  unsigned blind_adds; /* keys added while that was not known */
+  sqlite3_stmt *statements[BLOOM_STATEMENTS];
+  bool pinned; /* statements[BLOOM_PIN] is in use */
+  char error[256];
+};
+
+/* Makes the shadow table of a new bloom table, or finds one that is there. The store has one more
+** reference; *error, from sqlite3_malloc, says what went wrong. */
+int bloom_store_create(BloomStores *stores, const char *schema, const char *name,
+                       const BloomParams *params, BloomStore **store, char **error);
+int bloom_store_open(BloomStores *stores, const char *schema, const char *name, BloomStore **store,
+                     char **error);
+void bloom_store_release(BloomStore *store);
+BloomStore *bloom_store_find(BloomStores *stores, const char *schema, const char *name);
+
+/* Inside a transaction on the schema: memory is made to agree with it. */
+int bloom_store_validate(BloomStore *store);
+
+int bloom_store_contains(BloomStore *store, uint64_t hash, bool *found);
+
+/* Inside a write transaction, validated: changes. */
+int bloom_store_add(BloomStore *store, uint64_t hash, uint8_t type);
+int bloom_store_remove(BloomStore *store, uint64_t hash);
+int bloom_store_merge(BloomStore *store, const BloomFilter *filter);
+int bloom_store_clear(BloomStore *store);
+int bloom_store_optimize(BloomStore *store);
+
+int bloom_store_flush(BloomStore *store);
+void bloom_store_committed(BloomStore *store);
+void bloom_store_rolled_back(BloomStore *store);
+
+/* Reads every chunk: then store->filter is a whole filter. */
+int bloom_store_load(BloomStore *store);
+
+int bloom_store_rename(BloomStore *store, const char *name);
+int bloom_store_drop(BloomStore *store);
+
+/* Opens a read transaction on the schema until bloom_store_unpin: *pin is stepped. */
+int bloom_store_pin(BloomStore *store, sqlite3_stmt **pin);
+void bloom_store_unpin(BloomStore *store, sqlite3_stmt *pin);
+
+#endif
