@@ -54,7 +54,7 @@ typedef struct Bench {
   const char *build;
   const Figure *figure;
   char reason[300]; /* why the present figure failed */
-  int printed, wrong, over, parts;
+  int printed, wrong, over_time, parts;
 } Bench;
 
 typedef struct Outcome {
@@ -227,8 +227,12 @@ static bool run_query(Bench *bench, Query *query, double *ns) {
 
 static bool check_result(Bench *bench, const Query *query) {
   sqlite3_value *const args[3] = {query->result, NULL, NULL};
+  bool blob = sqlite3_value_type(query->result) == SQLITE_BLOB;
   if (evaluate_number(bench, bench->figure->check, args) != 0) return true;
-  if (bench->reason[0] == 0) fail(bench, "the result");
+  if (bench->reason[0] == 0) {
+    snprintf(bench->reason, sizeof bench->reason, "the result, %s, is wrong",
+             blob ? "a filter" : (const char *)sqlite3_value_text(query->result));
+  }
   return false;
 }
 
@@ -421,8 +425,8 @@ static bool run_figure(Bench *bench, Outcome *outcome) {
   return ok;
 }
 
-static const char *verdict(const Outcome *outcome, bool ok) {
-  if (!ok) return "WRONG";
+static const char *verdict(const Bench *bench, const Outcome *outcome, bool ok) {
+  if (!ok) return bench->figure->measure != TIME && is_over(outcome) ? "OVER" : "WRONG";
   if (outcome->noisy) return "too noisy";
   if (outcome->limit == 0) return "-";
   return is_over(outcome) ? "OVER" : "ok";
@@ -431,8 +435,9 @@ static const char *verdict(const Outcome *outcome, bool ok) {
 static void print_json(Bench *bench, const Outcome *outcome, bool ok) {
   const Figure *figure = bench->figure;
   static const char *const measures[] = {"time", "memory", "value"};
-  printf("%s\n {\"figure\":\"%s\",\"measure\":\"%s\",\"n\":%lld", bench->printed > 0 ? "," : "[",
-         figure->name, measures[figure->measure], (long long)bench->n);
+  printf("%s\n {\"sqlite\":\"%s\",\"figure\":\"%s\",\"measure\":\"%s\",\"n\":%lld",
+         bench->printed > 0 ? "," : "[", sqlite3_libversion(), figure->name,
+         measures[figure->measure], (long long)bench->n);
   if (figure->measure == TIME) {
     printf(",\"floor\":\"%s\",\"floor_ns\":%.4g,\"ns\":%.4g,\"ratio\":%.4g,\"spread\":%.3g",
            figure->of_limit, outcome->floor, outcome->cost, outcome->ratio, outcome->spread);
@@ -440,7 +445,7 @@ static void print_json(Bench *bench, const Outcome *outcome, bool ok) {
   } else {
     printf(",\"value\":%.7g", outcome->value);
   }
-  printf(",\"limit\":%.7g,\"verdict\":\"%s\"", figure->limit, verdict(outcome, ok));
+  printf(",\"limit\":%.7g,\"verdict\":\"%s\"", figure->limit, verdict(bench, outcome, ok));
   if (!ok) {
     printf(",\"reason\":\"");
     for (const char *at = bench->reason; *at; at++) {
@@ -464,13 +469,13 @@ static void print_row(const Bench *bench, const Outcome *outcome, bool ok) {
   if (outcome->limit > 0) snprintf(limit, sizeof limit, "%.7g", outcome->limit);
   if (figure->measure != TIME) {
     printf("%-56s %-15s %10s %10.7g %8s %6s %8s %s", figure->name, "", "", outcome->value, "", "",
-           limit, verdict(outcome, ok));
+           limit, verdict(bench, outcome, ok));
   } else {
     if (!outcome->noisy) snprintf(ratio, sizeof ratio, "%.3f", outcome->ratio);
     if (outcome->pairs > 0) snprintf(spread, sizeof spread, "%.1f", outcome->spread * 50);
     printf("%-56s %-15s %10.*f %10.*f %8s %6s %8s %s", figure->name, figure->of_limit,
            outcome->floor < 1e5, outcome->floor, outcome->cost < 1e5, outcome->cost, ratio, spread,
-           limit, verdict(outcome, ok));
+           limit, verdict(bench, outcome, ok));
   }
   if (!ok) printf(" (%s)", bench->reason);
   printf("\n");
@@ -492,7 +497,7 @@ static void report(Bench *bench, const Outcome *outcome, bool ok) {
   fflush(stdout);
   bench->printed++;
   bench->wrong += !ok;
-  bench->over += ok && is_over(outcome);
+  bench->over_time += ok && is_over(outcome);
 }
 
 static bool wanted(const Bench *bench, const Figure *figure) {
@@ -520,8 +525,8 @@ static void run_figures(Bench *bench) {
   }
   if (bench->mode == JSON) printf("%s\n]\n", bench->printed > 0 ? "" : "[");
   if (bench->mode == TABLE || bench->mode == INSTRUCTIONS) {
-    printf("%d figures, %d over their limit, %d wrong\n", bench->printed, bench->over,
-           bench->wrong);
+    printf("%d figures: %d times over their limit, %d wrong or too large\n", bench->printed,
+           bench->over_time, bench->wrong);
   }
   if (bench->mode == INSTRUCTIONS && bench->parts > 0) {
     printf("%s/callgrind.1 .. %d: a floor and a query each; callgrind_annotate shows where\n",
