@@ -71,8 +71,8 @@ static bool bit_at(const uint8_t *bytes, uint64_t cell) {
   return bytes[cell / 8] >> cell % 8 & 1;
 }
 
-/* With the key's k cells set and all others at random: contained; with any one of them cleared, not;
-** an insertion sets exactly them and says how many were 0. */
+/* With the key's k cells set and all others at random: contained; with any one of them cleared,
+** not; an insertion sets exactly them and says how many were 0. */
 static void check_bits(BloomLayer *layer, uint64_t hash, uint64_t *seed) {
   static uint8_t bytes[MOST_BYTES], before[MOST_BYTES];
   uint64_t cells[BLOOM_MAX_K];

@@ -494,8 +494,8 @@ static void bounds_of_a_layer(void **state) {
   }
 }
 
-/* 64 layers are the most, also where the blob is long enough for 65; and layers whose lengths add up
-** to the blob's only when they overflow are refused. */
+/* 64 layers are the most, also where the blob is long enough for 65; and layers whose lengths add
+** up to the blob's only when they overflow are refused. */
 static void too_many_layers(void **state) {
   Blob blob = make(MANY_LAYERS);
   (void)state;

@@ -69,8 +69,9 @@ static void many_small_ones(void **state) {
   uint64_t seed = 1;
   (void)state;
   for (unsigned round = 0; round < 20000; round++) {
-    check(next_random(&seed) % 80, next_random(&seed) & next_random(&seed) & next_random(&seed),
-          1 + next_random(&seed) % 16, round);
+    uint64_t count = next_random(&seed) % 80;
+    uint64_t bits = next_random(&seed) & next_random(&seed) & next_random(&seed);
+    check(count, bits, 1 + round % 16, round);
   }
 }
 

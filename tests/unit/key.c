@@ -170,7 +170,8 @@ static void random_digits(char *digits, uint64_t *seed) {
     strcpy(digits, special[next_random(seed) % COUNT(special)]);
     return;
   }
-  unsigned count = 1 + next_random(seed) % (chance(seed, 70) ? 15 : 21);
+  unsigned most = chance(seed, 70) ? 15 : 21;
+  unsigned count = 1 + next_random(seed) % most;
   for (unsigned i = 0; i < count; i++) digits[i] = (char)('0' + next_random(seed) % 10);
   digits[count] = 0;
   if (digits[0] == '0') digits[0] = '7';
@@ -287,7 +288,8 @@ static void spelt_numbers(void **state) {
   CHECK(tally.equal > 300000 && tally.different > 30000, "%u %u", tally.equal, tally.different);
 }
 
-/* More than 15 digits or a power above 22, and no whole int64: these may differ from their number. */
+/* More than 15 digits or a power above 22, and no whole int64: these may differ from their
+** number. */
 static bool is_beyond(const char *text) {
   static const char *const beyond[] = {"9223372036854775808", "-9223372036854775809",
                                        "9.223372036854775807e18", "1e400", "1e1000000000000"};

@@ -1,4 +1,4 @@
-/* unit.h: what the unit tests share. Each test program is one file named after the room it tests. */
+/* unit.h: what the unit tests share. Each program is one file, named after the room it tests. */
 #ifndef UNIT_H
 #define UNIT_H
 
