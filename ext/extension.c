@@ -10,7 +10,8 @@
 ** The rooms, each calling only those below it:
 **
 **   extension.c    this file: the entry point
-**   functions.c  aggregates.c    the SQL functions
+**   functions.c  aggregates.c    the SQL functions      table.c   the bloom virtual table
+**   describe.c     filters as JSON                         store.c   its chunks and transactions
 **   args.c         arguments checked, filters read and made, errors said
 **   key.c          an SQLite value -> a hash
 **   format.c       a blob <-> a view
@@ -74,5 +75,6 @@ int sqlite3_bloom_init(sqlite3 *db, char **error, const sqlite3_api_routines *ap
   }
   code = register_functions(db, bloom_scalar_functions);
   if (code == SQLITE_OK) code = register_functions(db, bloom_aggregate_functions);
+  if (code == SQLITE_OK) code = bloom_register_table(db);
   return code;
 }

@@ -26,4 +26,7 @@ typedef struct BloomFunction {
 extern const BloomFunction bloom_scalar_functions[];
 extern const BloomFunction bloom_aggregate_functions[];
 
+/* The bloom module, and the functions that look into its tables. */
+int bloom_register_table(sqlite3 *db);
+
 #endif

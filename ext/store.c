@@ -189,7 +189,7 @@ static int touch(BloomStore *store, uint64_t chunk) {
 /* Reads the block of an id into *block, borrowed until the statement is reset. */
 static int read_block(BloomStore *store, sqlite3_int64 id, sqlite3_stmt **read,
                       const uint8_t **block, uint64_t *size) {
-  int code = statement(store, BLOOM_READ, read);
+  int code = statement(store, BLOOM_READ_BLOCK, read);
   if (code != SQLITE_OK) return code;
   sqlite3_bind_int64(*read, 1, id);
   code = sqlite3_step(*read);
@@ -281,7 +281,7 @@ static int write_block(BloomStore *store, enum BloomStatement which, sqlite3_int
   sqlite3_bind_int64(write, 1, id);
   sqlite3_bind_blob64(write, 2, block, size, SQLITE_STATIC);
   code = run(store, write);
-  if (code == SQLITE_OK && which == BLOOM_UPDATE && sqlite3_changes(store->db) != 1) {
+  if (code == SQLITE_OK && which == BLOOM_UPDATE_BLOCK && sqlite3_changes(store->db) != 1) {
     code = fail_damaged(store, id, "is missing");
   }
   return code;
@@ -312,11 +312,11 @@ int bloom_store_flush(BloomStore *store) {
   for (uint64_t i = 0; i < store->touched_count && code == SQLITE_OK; i++) {
     uint64_t chunk = store->touched[i];
     if ((store->flags[chunk] & CHUNK_DIRTY) == 0) continue;
-    code = write_chunk(store, BLOOM_UPDATE, chunk);
+    code = write_chunk(store, BLOOM_UPDATE_BLOCK, chunk);
     if (code == SQLITE_OK) store->flags[chunk] &= (uint8_t)~CHUNK_DIRTY;
   }
   if (code == SQLITE_OK && store->header_dirty) {
-    code = write_header(store, BLOOM_UPDATE);
+    code = write_header(store, BLOOM_UPDATE_BLOCK);
     if (code == SQLITE_OK) store->header_dirty = false;
   }
   sqlite3_set_last_insert_rowid(store->db, rowid);
@@ -361,7 +361,7 @@ static int read_header(BloomStore *store) {
 
 static int read_data_version(BloomStore *store, int *version) {
   sqlite3_stmt *read;
-  int code = statement(store, BLOOM_VERSION, &read);
+  int code = statement(store, BLOOM_DATA_VERSION, &read);
   if (code != SQLITE_OK) return code;
   code = sqlite3_step(read);
   *version = sqlite3_column_int(read, 0);
@@ -429,7 +429,7 @@ static int append_layer(BloomStore *store, uint64_t capacity, float rate,
   for (uint64_t i = store->first_chunk[layer]; i < store->first_chunk[layer + 1]; i++) {
     store->flags[i] = CHUNK_LOADED;
     store->unloaded--;
-    code = write_chunk(store, BLOOM_INSERT, i);
+    code = write_chunk(store, BLOOM_INSERT_BLOCK, i);
     if (code != SQLITE_OK) return code;
   }
   store->header_dirty = true;
@@ -567,7 +567,7 @@ int bloom_store_merge(BloomStore *store, const BloomFilter *filter) {
 static int drop_layers(BloomStore *store, unsigned layers) {
   BloomFilter *filter = &store->filter;
   sqlite3_stmt *delete;
-  int code = statement(store, BLOOM_DELETE, &delete);
+  int code = statement(store, BLOOM_DELETE_BLOCKS, &delete);
   if (code != SQLITE_OK || layers == filter->layer_count) return code;
   sqlite3_bind_int64(delete, 1, chunk_id(layers, 0));
   code = run(store, delete);
@@ -689,7 +689,7 @@ static int make_shadow(BloomStore *store, const BloomParams *params) {
   filter->body = filter->size = bloom_header_bytes(0);
   if (!bloom_geometry(params->n, params->p, &geometry)) return fail_limit(store);
   code = append_layer(store, params->n, params->p, &geometry);
-  if (code == SQLITE_OK) code = write_header(store, BLOOM_INSERT);
+  if (code == SQLITE_OK) code = write_header(store, BLOOM_INSERT_BLOCK);
   forget(store); /* the next use reads it as anybody's */
   return code;
 }
@@ -703,10 +703,9 @@ int bloom_store_create(BloomStores *stores, const char *schema, const char *name
   return deliver(store, make_shadow(store, params), result, error);
 }
 
-int bloom_store_open(BloomStores *stores, const char *schema, const char *name, BloomStore **result,
-                     char **error) {
+int bloom_store_open(BloomStores *stores, const char *schema, const char *name,
+                     BloomStore **result) {
   BloomStore *store = bloom_store_find(stores, schema, name);
-  (void)error;
   if (store) {
     store->references++;
   } else {

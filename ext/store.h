@@ -26,12 +26,12 @@
 #include "args.h"
 
 enum BloomStatement {
-  BLOOM_READ,    /* a block by its id */
-  BLOOM_UPDATE,  /* a block that is there */
-  BLOOM_INSERT,  /* a block that is not */
-  BLOOM_DELETE,  /* all blocks from an id on */
-  BLOOM_VERSION, /* PRAGMA data_version */
-  BLOOM_PIN,     /* the header, stepped for as long as a caller needs the snapshot */
+  BLOOM_READ_BLOCK,    /* a block by its id */
+  BLOOM_UPDATE_BLOCK,  /* a block that is there */
+  BLOOM_INSERT_BLOCK,  /* a block that is not */
+  BLOOM_DELETE_BLOCKS, /* all blocks from an id on */
+  BLOOM_DATA_VERSION,  /* PRAGMA data_version */
+  BLOOM_PIN,           /* the header, stepped for as long as a caller needs the snapshot */
   BLOOM_STATEMENTS
 };
 
@@ -41,8 +41,11 @@ typedef struct BloomStore BloomStore;
 typedef struct BloomStores {
   sqlite3 *db;
   BloomStore *first;
-  unsigned references; /* the module's and the functions' */
-  unsigned generation; /* changes when a store comes or goes: names resolved before are stale */
+  unsigned references;  /* the module's and the functions' */
+  unsigned generation;  /* changes when a store comes or goes */
+  BloomStore *resolved; /* what bloom_lookup found last, while generation is resolved_at */
+  unsigned resolved_at;
+  char resolved_text[128];
 } BloomStores;
 
 struct BloomStore {
@@ -76,8 +79,7 @@ struct BloomStore {
 ** reference; *error, from sqlite3_malloc, says what went wrong. */
 int bloom_store_create(BloomStores *stores, const char *schema, const char *name,
                        const BloomParams *params, BloomStore **store, char **error);
-int bloom_store_open(BloomStores *stores, const char *schema, const char *name, BloomStore **store,
-                     char **error);
+int bloom_store_open(BloomStores *stores, const char *schema, const char *name, BloomStore **store);
 void bloom_store_release(BloomStore *store);
 BloomStore *bloom_store_find(BloomStores *stores, const char *schema, const char *name);
 

@@ -1,0 +1,727 @@
+/* table.c: the bloom virtual table, a filter that follows its transactions.
+**
+**   CREATE VIRTUAL TABLE seen USING bloom(n=1000000, p=0.001, kind=counting);
+**   INSERT INTO seen(key) VALUES ('a');            NULL is ignored
+**   SELECT 1 FROM seen WHERE key = 'a';            one row: perhaps in; none: certainly not
+**   DELETE FROM seen WHERE key = 'a';              kind=counting only
+**   INSERT INTO seen(filter) VALUES (?);           adds all keys of a filter of the same n and p
+**   INSERT INTO seen(seen) VALUES ('clear');       or 'optimize'
+**
+**   bloom_lookup('seen', key)    as bloom_contains, without a row in between
+**   bloom_snapshot('seen')       the filter as a BLOB
+**   bloom_status('seen')         its facts, as bloom_info
+**
+** Declared as (key, filter HIDDEN, <the table's name> HIDDEN). rowid is the key's hash, which is
+** all that xUpdate is handed of a row to delete.
+*/
+#include "args.h"
+#include "describe.h"
+#include "extension.h"
+#include "format.h"
+#include "store.h"
+
+enum {
+  COLUMN_KEY,
+  COLUMN_FILTER,
+  COLUMN_COMMAND
+};
+enum {
+  PLAN_SCAN,
+  PLAN_KEY,
+  PLAN_KEY_SHOWN
+};
+
+typedef struct Table {
+  sqlite3_vtab base;
+  BloomStore *store;
+} Table;
+
+typedef struct Cursor {
+  sqlite3_vtab_cursor base;
+  sqlite3_value *key; /* of the row, when a query asks for it */
+  uint64_t hash;
+  bool at_row;
+} Cursor;
+
+static BloomStore *store_of(sqlite3_vtab *table) {
+  return ((Table *)table)->store;
+}
+
+/* ---- the arguments of CREATE VIRTUAL TABLE ---- */
+
+/* "name = value" of one argument: its value, unquoted and from sqlite3_malloc, if it has this name.
+*/
+static bool argument_value(const char *argument, const char *name, char **value) {
+  size_t length = strlen(name), end;
+  while (*argument == ' ' || *argument == '\t' || *argument == '\n') argument++;
+  if (sqlite3_strnicmp(argument, name, (int)length) != 0) return false;
+  argument += length;
+  while (*argument == ' ' || *argument == '\t' || *argument == '\n') argument++;
+  if (*argument++ != '=') return false;
+  while (*argument == ' ' || *argument == '\t' || *argument == '\n') argument++;
+  end = strlen(argument);
+  while (end > 0 &&
+         (argument[end - 1] == ' ' || argument[end - 1] == '\t' || argument[end - 1] == '\n')) {
+    end--;
+  }
+  if (end >= 2 && (*argument == '\'' || *argument == '"') && argument[end - 1] == *argument) {
+    argument++;
+    end -= 2;
+  }
+  *value = sqlite3_mprintf("%.*s", (int)end, argument);
+  return true;
+}
+
+enum {
+  ARGUMENT_N,
+  ARGUMENT_P,
+  ARGUMENT_KIND,
+  ARGUMENTS
+};
+static const char *const ARGUMENT_NAMES[ARGUMENTS] = {"n", "p", "kind"};
+
+/* Sorts the arguments by name into texts; false with *error. */
+static bool sort_arguments(int argc, const char *const *argv, char *texts[ARGUMENTS],
+                           char **error) {
+  for (int i = 0; i < argc; i++) {
+    char *value = NULL;
+    int which = 0;
+    while (which < ARGUMENTS && !argument_value(argv[i], ARGUMENT_NAMES[which], &value)) which++;
+    if (which == ARGUMENTS) {
+      *error = sqlite3_mprintf("bloom: '%s' is not one of n=, p= and kind=", argv[i]);
+      return false;
+    }
+    if (texts[which]) {
+      *error = sqlite3_mprintf("bloom: %s is given twice", ARGUMENT_NAMES[which]);
+      sqlite3_free(value);
+      return false;
+    }
+    texts[which] = value;
+    if (value == NULL) return false;
+  }
+  return true;
+}
+
+/* The texts as SQL values: numbers where they spell numbers, NULL where they are missing. */
+static int text_values(sqlite3 *db, char *texts[ARGUMENTS], sqlite3_value *values[ARGUMENTS]) {
+  sqlite3_stmt *echo;
+  int code = sqlite3_prepare_v2(db, "SELECT ?1, ?2, ?3", -1, &echo, NULL);
+  if (code != SQLITE_OK) return code;
+  for (int i = 0; i < ARGUMENTS; i++) {
+    sqlite3_bind_text(echo, i + 1, texts[i], -1, SQLITE_STATIC);
+  }
+  code = sqlite3_step(echo);
+  for (int i = 0; i < ARGUMENTS && code == SQLITE_ROW; i++) {
+    values[i] = sqlite3_value_dup(sqlite3_column_value(echo, i));
+    if (values[i] == NULL) code = SQLITE_NOMEM;
+    if (values[i] && i != ARGUMENT_KIND) sqlite3_value_numeric_type(values[i]);
+  }
+  sqlite3_finalize(echo);
+  return code == SQLITE_ROW ? SQLITE_OK : code;
+}
+
+static int read_arguments(sqlite3 *db, int argc, const char *const *argv, BloomParams *params,
+                          char **error) {
+  char *texts[ARGUMENTS] = {NULL}, *reason = NULL;
+  sqlite3_value *values[ARGUMENTS] = {NULL};
+  int code = SQLITE_ERROR;
+  if (sort_arguments(argc, argv, texts, error)) {
+    code = text_values(db, texts, values);
+    if (code == SQLITE_OK && texts[ARGUMENT_N] == NULL) {
+      *error = sqlite3_mprintf("bloom: n is missing, the number of keys that are expected");
+      code = SQLITE_ERROR;
+    } else if (code == SQLITE_OK &&
+               !bloom_read_params(texts[ARGUMENT_KIND] ? 3 : 2, values, false, params, &reason)) {
+      *error = reason ? sqlite3_mprintf("bloom: %z", reason) : NULL;
+      code = SQLITE_ERROR;
+    }
+  }
+  for (int i = 0; i < ARGUMENTS; i++) {
+    sqlite3_free(texts[i]);
+    sqlite3_value_free(values[i]);
+  }
+  return code == SQLITE_ERROR && *error == NULL ? SQLITE_NOMEM : code;
+}
+
+/* ---- life of a table ---- */
+
+/* The column of the commands has the table's name, so that a command cannot be meant as a key. */
+static int declare(sqlite3 *db, const char *name, char **error) {
+  char *sql;
+  int code;
+  if (sqlite3_stricmp(name, "key") == 0 || sqlite3_stricmp(name, "filter") == 0 ||
+      sqlite3_stricmp(name, "rowid") == 0) {
+    *error = sqlite3_mprintf(
+        "bloom: a table cannot be named %s, its columns are key, filter and its own name", name);
+    return SQLITE_ERROR;
+  }
+  sql = sqlite3_mprintf("CREATE TABLE x(key, filter HIDDEN, \"%w\" HIDDEN)", name);
+  if (sql == NULL) return SQLITE_NOMEM;
+  code = sqlite3_declare_vtab(db, sql);
+  sqlite3_free(sql);
+  /* It reads and writes nothing but its own shadow table: triggers of an untrusted schema may. */
+  if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  if (code != SQLITE_OK) *error = sqlite3_mprintf("bloom: %s", sqlite3_errmsg(db));
+  return code;
+}
+
+static int new_table(BloomStore *store, sqlite3_vtab **result) {
+  Table *table = sqlite3_malloc64(sizeof *table);
+  if (table == NULL) {
+    bloom_store_release(store);
+    return SQLITE_NOMEM;
+  }
+  memset(table, 0, sizeof *table);
+  table->store = store;
+  *result = &table->base;
+  return SQLITE_OK;
+}
+
+static int create_table(sqlite3 *db, void *stores, int argc, const char *const *argv,
+                        sqlite3_vtab **result, char **error) {
+  BloomParams params;
+  BloomStore *store = NULL;
+  int code = read_arguments(db, argc - 3, argv + 3, &params, error);
+  if (code == SQLITE_OK) code = declare(db, argv[2], error);
+  if (code == SQLITE_OK) {
+    char *reason = NULL;
+    code = bloom_store_create(stores, argv[1], argv[2], &params, &store, &reason);
+    if (reason) *error = sqlite3_mprintf("bloom: %z", reason);
+  }
+  return code == SQLITE_OK ? new_table(store, result) : code;
+}
+
+static int connect_table(sqlite3 *db, void *stores, int argc, const char *const *argv,
+                         sqlite3_vtab **result, char **error) {
+  BloomStore *store = NULL;
+  int code = declare(db, argv[2], error);
+  (void)argc;
+  if (code == SQLITE_OK) code = bloom_store_open(stores, argv[1], argv[2], &store);
+  return code == SQLITE_OK ? new_table(store, result) : code;
+}
+
+static int disconnect_table(sqlite3_vtab *table) {
+  bloom_store_release(store_of(table));
+  sqlite3_free(table);
+  return SQLITE_OK;
+}
+
+/* Hands a store's error to SQLite as the table's. */
+static int tell(sqlite3_vtab *table, int code) {
+  if (code != SQLITE_OK && code != SQLITE_NOMEM && store_of(table)->error[0]) {
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = sqlite3_mprintf("bloom: %s", store_of(table)->error);
+  }
+  store_of(table)->error[0] = 0;
+  return code;
+}
+
+static int refuse(sqlite3_vtab *table, const char *text) {
+  sqlite3_free(table->zErrMsg);
+  table->zErrMsg = sqlite3_mprintf("bloom: %s", text);
+  return SQLITE_ERROR;
+}
+
+static int destroy_table(sqlite3_vtab *table) {
+  int code = bloom_store_drop(store_of(table));
+  return code == SQLITE_OK ? disconnect_table(table) : tell(table, code);
+}
+
+static int rename_table(sqlite3_vtab *table, const char *name) {
+  return tell(table, bloom_store_rename(store_of(table), name));
+}
+
+static int is_shadow(const char *suffix) {
+  return sqlite3_stricmp(suffix, "data") == 0;
+}
+
+/* ---- transactions ---- */
+
+static int begin(sqlite3_vtab *table) {
+  return tell(table, bloom_store_validate(store_of(table)));
+}
+
+/* Also when a savepoint opens: SQLite may roll back to here. */
+static int sync(sqlite3_vtab *table) {
+  return tell(table, bloom_store_flush(store_of(table)));
+}
+
+static int open_savepoint(sqlite3_vtab *table, int savepoint) {
+  (void)savepoint;
+  return sync(table);
+}
+
+static int release_savepoint(sqlite3_vtab *table, int savepoint) {
+  (void)table;
+  (void)savepoint;
+  return SQLITE_OK;
+}
+
+static int commit(sqlite3_vtab *table) {
+  bloom_store_committed(store_of(table));
+  return SQLITE_OK;
+}
+
+static int rollback(sqlite3_vtab *table) {
+  bloom_store_rolled_back(store_of(table));
+  return SQLITE_OK;
+}
+
+static int rollback_to(sqlite3_vtab *table, int savepoint) {
+  (void)savepoint;
+  return rollback(table);
+}
+
+/* ---- queries ---- */
+
+/* key = ? (or IS ?) is one probe. A plan without it would have to list the keys: it costs so much
+** that it is taken only when there is no other, and then says so. */
+static int best_index(sqlite3_vtab *table, sqlite3_index_info *info) {
+  bool unusable = false;
+  (void)table;
+  info->idxNum = PLAN_SCAN;
+  info->estimatedCost = 1e99;
+  for (int i = 0; i < info->nConstraint; i++) {
+    const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+    if (constraint->iColumn != COLUMN_KEY || (constraint->op != SQLITE_INDEX_CONSTRAINT_EQ &&
+                                              constraint->op != SQLITE_INDEX_CONSTRAINT_IS)) {
+      continue;
+    }
+    if (!constraint->usable) {
+      unusable = true;
+      continue;
+    }
+    info->aConstraintUsage[i].argvIndex = 1;
+    info->aConstraintUsage[i].omit = 1;
+    info->idxNum = info->colUsed & 1 ? PLAN_KEY_SHOWN : PLAN_KEY;
+    info->estimatedCost = 2;
+    info->estimatedRows = 1;
+    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+    return SQLITE_OK;
+  }
+  return unusable ? SQLITE_CONSTRAINT : SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result) {
+  Cursor *cursor = sqlite3_malloc64(sizeof *cursor);
+  (void)table;
+  if (cursor == NULL) return SQLITE_NOMEM;
+  memset(cursor, 0, sizeof *cursor);
+  *result = &cursor->base;
+  return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base) {
+  sqlite3_value_free(((Cursor *)base)->key);
+  sqlite3_free(base);
+  return SQLITE_OK;
+}
+
+static int filter_cursor(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
+                         sqlite3_value **argv) {
+  Cursor *cursor = (Cursor *)base;
+  int type, code;
+  (void)text;
+  (void)argc;
+  cursor->at_row = false;
+  if (plan == PLAN_SCAN) {
+    return refuse(base->pVtab,
+                  "a filter cannot list its keys: ask for one with WHERE key = ..., or for the "
+                  "whole filter with bloom_snapshot");
+  }
+  code = bloom_store_validate(store_of(base->pVtab));
+  if (code != SQLITE_OK) return tell(base->pVtab, code);
+  type = bloom_key_hash_value(argv[0], &cursor->hash);
+  if (type <= 0) return type < 0 ? SQLITE_NOMEM : SQLITE_OK;
+  code = bloom_store_contains(store_of(base->pVtab), cursor->hash, &cursor->at_row);
+  if (code == SQLITE_OK && cursor->at_row && plan == PLAN_KEY_SHOWN) {
+    sqlite3_value_free(cursor->key);
+    cursor->key = sqlite3_value_dup(argv[0]);
+    if (cursor->key == NULL) return SQLITE_NOMEM;
+  }
+  return tell(base->pVtab, code);
+}
+
+static int next_row(sqlite3_vtab_cursor *base) {
+  ((Cursor *)base)->at_row = false;
+  return SQLITE_OK;
+}
+
+static int at_end(sqlite3_vtab_cursor *base) {
+  return !((Cursor *)base)->at_row;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number) {
+  Cursor *cursor = (Cursor *)base;
+  if (number == COLUMN_KEY && cursor->key) sqlite3_result_value(context, cursor->key);
+  return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *result) {
+  *result = (sqlite3_int64)((Cursor *)base)->hash;
+  return SQLITE_OK;
+}
+
+/* ---- changes ---- */
+
+static int run_command(sqlite3_vtab *table, sqlite3_value *value) {
+  const char *command = (const char *)sqlite3_value_text(value);
+  if (command == NULL) return SQLITE_NOMEM;
+  if (sqlite3_stricmp(command, "clear") == 0) return bloom_store_clear(store_of(table));
+  if (sqlite3_stricmp(command, "optimize") == 0) return bloom_store_optimize(store_of(table));
+  return refuse(table, "the commands are 'clear' and 'optimize'");
+}
+
+static int import_filter(sqlite3_vtab *table, sqlite3_value *value) {
+  char reason[BLOOM_REASON_BYTES];
+  BloomFilter *filter;
+  int code = SQLITE_OK;
+  if (sqlite3_value_type(value) != SQLITE_BLOB) {
+    return refuse(table, "the filter must be a blob made by bloom_build");
+  }
+  filter = sqlite3_malloc64(sizeof *filter);
+  if (filter == NULL) return SQLITE_NOMEM;
+  if (!bloom_decode(sqlite3_value_blob(value), (uint64_t)sqlite3_value_bytes(value), filter,
+                    reason)) {
+    code = refuse(table, reason);
+  } else if (!bloom_intact(filter)) {
+    code = refuse(table, "damaged filter: the body's checksum does not match");
+  } else {
+    code = bloom_store_merge(store_of(table), filter);
+  }
+  sqlite3_free(filter);
+  return code;
+}
+
+/* argv: NULL, the rowid, then the columns. */
+static int insert(sqlite3_vtab *table, sqlite3_value **argv) {
+  uint64_t hash;
+  int code = SQLITE_OK, type;
+  if (sqlite3_value_type(argv[1]) != SQLITE_NULL) {
+    return refuse(table, "a rowid cannot be given, it is the key's hash");
+  }
+  if (sqlite3_value_type(argv[2 + COLUMN_COMMAND]) != SQLITE_NULL) {
+    return run_command(table, argv[2 + COLUMN_COMMAND]);
+  }
+  if (sqlite3_value_type(argv[2 + COLUMN_FILTER]) != SQLITE_NULL) {
+    code = import_filter(table, argv[2 + COLUMN_FILTER]);
+  }
+  if (code != SQLITE_OK) return code;
+  type = bloom_key_hash_value(argv[2 + COLUMN_KEY], &hash);
+  if (type <= 0) return type < 0 ? SQLITE_NOMEM : SQLITE_OK;
+  return bloom_store_add(store_of(table), hash, (uint8_t)type);
+}
+
+static int update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *id) {
+  BloomStore *store = store_of(table);
+  int code = store->valid ? SQLITE_OK : bloom_store_validate(store);
+  (void)id;
+  if (code != SQLITE_OK) return tell(table, code);
+  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return tell(table, insert(table, argv));
+  if (argc > 1) return refuse(table, "a key cannot be changed, only added");
+  if (store->filter.kind != BLOOM_COUNTING) {
+    return refuse(table,
+                  "a plain filter cannot forget a key, since its bits belong to other keys too: "
+                  "create the table with kind=counting, or rebuild it without the key");
+  }
+  return tell(table, bloom_store_remove(store, (uint64_t)sqlite3_value_int64(argv[0])));
+}
+
+/* PRAGMA integrity_check, from SQLite 3.44 on: every chunk is there and matches its checksum. */
+static int check_integrity(sqlite3_vtab *table, const char *schema, const char *name, int flags,
+                           char **report) {
+  BloomStore *store = store_of(table);
+  int code;
+  (void)flags;
+  store->valid = store->valid && store->touched_count > 0; /* read it all again */
+  code = bloom_store_validate(store);
+  if (code == SQLITE_OK) code = bloom_store_load(store);
+  if (code != SQLITE_OK && code != SQLITE_NOMEM) {
+    *report = sqlite3_mprintf("bloom table %s.%s: %s", schema, name, store->error);
+    store->error[0] = 0;
+    code = SQLITE_OK;
+  }
+  return code;
+}
+
+/* sqlite3_module as of 3.44, whatever the header is: older ones look at iVersion's first fields. */
+typedef struct ModuleWithIntegrity {
+  sqlite3_module base;
+#if SQLITE_VERSION_NUMBER < 3044000
+  int (*xIntegrity)(sqlite3_vtab *table, const char *schema, const char *name, int flags,
+                    char **report);
+#endif
+} ModuleWithIntegrity;
+
+static const ModuleWithIntegrity MODULE = {.base = {.iVersion = 4,
+                                                    .xCreate = create_table,
+                                                    .xConnect = connect_table,
+                                                    .xBestIndex = best_index,
+                                                    .xDisconnect = disconnect_table,
+                                                    .xDestroy = destroy_table,
+                                                    .xOpen = open_cursor,
+                                                    .xClose = close_cursor,
+                                                    .xFilter = filter_cursor,
+                                                    .xNext = next_row,
+                                                    .xEof = at_end,
+                                                    .xColumn = column,
+                                                    .xRowid = rowid,
+                                                    .xUpdate = update,
+                                                    .xBegin = begin,
+                                                    .xSync = sync,
+                                                    .xCommit = commit,
+                                                    .xRollback = rollback,
+                                                    .xRename = rename_table,
+                                                    .xSavepoint = open_savepoint,
+                                                    .xRelease = release_savepoint,
+                                                    .xRollbackTo = rollback_to,
+                                                    .xShadowName = is_shadow,
+#if SQLITE_VERSION_NUMBER >= 3044000
+                                                    .xIntegrity = check_integrity
+#endif
+                                           },
+#if SQLITE_VERSION_NUMBER < 3044000
+                                           .xIntegrity = check_integrity
+#endif
+};
+
+/* ---- bloom_lookup, bloom_snapshot, bloom_status ---- */
+
+/* A table that a statement looks into: its store, and a read transaction that is held until the
+** statement ends, so that memory stays what the statement may see. */
+typedef struct Use {
+  BloomStore *store;
+  sqlite3_stmt *pin;
+} Use;
+
+static void end_use(void *pointer) {
+  Use *use = pointer;
+  bloom_store_unpin(use->store, use->pin);
+  sqlite3_free(use);
+}
+
+/* Takes one identifier from *at, quoted or not, into name; false when there is none. */
+static bool take_name(const char **at, char *name, const char *const end) {
+  char quote = **at == '"' || **at == '`' ? **at : **at == '[' ? ']' : 0;
+  char *start = name;
+  if (quote) ++*at;
+  for (; **at && name < end; ++*at) {
+    if (quote && **at == quote) {
+      if (quote == ']' || (*at)[1] != quote) break;
+      ++*at; /* a doubled quote stands for one */
+    }
+    if (!quote && **at == '.') break;
+    *name++ = **at;
+  }
+  *name = 0;
+  if (quote && *(*at)++ != quote) return false;
+  return name > start && name < end;
+}
+
+enum {
+  NAME_BYTES = 512
+};
+
+/* "table" or "schema.table"; *schema is empty for the first. */
+static bool split_name(const char *text, char *schema, char *table) {
+  schema[0] = 0;
+  if (!take_name(&text, table, table + NAME_BYTES - 1)) return false;
+  if (*text == 0) return true;
+  strcpy(schema, table);
+  return *text++ == '.' && take_name(&text, table, table + NAME_BYTES - 1) && *text == 0;
+}
+
+/* Makes SQLite connect a table, if there is one of this name in the schema. */
+static void connect_by_name(sqlite3 *db, const char *schema, const char *name) {
+  char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".\"%w\" WHERE 0", schema, name);
+  sqlite3_stmt *unused = NULL;
+  if (sql) sqlite3_prepare_v2(db, sql, -1, &unused, NULL);
+  sqlite3_finalize(unused);
+  sqlite3_free(sql);
+}
+
+static BloomStore *find_in(BloomStores *stores, const char *schema, const char *name) {
+  if (!bloom_store_find(stores, schema, name)) connect_by_name(stores->db, schema, name);
+  return bloom_store_find(stores, schema, name);
+}
+
+/* temp, main, then the attached ones, as SQLite looks for a table. */
+static BloomStore *find_anywhere(BloomStores *stores, const char *name) {
+  sqlite3_stmt *list = NULL;
+  BloomStore *store = find_in(stores, "temp", name);
+  if (store) return store;
+  if (sqlite3_prepare_v2(stores->db, "PRAGMA database_list", -1, &list, NULL) != SQLITE_OK) {
+    return NULL;
+  }
+  while (store == NULL && sqlite3_step(list) == SQLITE_ROW) {
+    store = find_in(stores, (const char *)sqlite3_column_text(list, 1), name);
+  }
+  sqlite3_finalize(list);
+  return store;
+}
+
+static bool text_of(sqlite3_context *context, const char *function, sqlite3_value *value,
+                    const char **text) {
+  *text = NULL;
+  if (sqlite3_value_type(value) == SQLITE_TEXT) {
+    *text = (const char *)sqlite3_value_text(value);
+    if (*text == NULL) sqlite3_result_error_nomem(context);
+    return *text != NULL;
+  }
+  bloom_fail(context, function, "the table is named by a text, such as 'seen' or 'main.seen'");
+  return false;
+}
+
+/* The names that were looked for last, so that a statement with one key does not look again. */
+static BloomStore *resolve(sqlite3_context *context, const char *function, const char *text) {
+  BloomStores *stores = sqlite3_user_data(context);
+  char schema[NAME_BYTES], name[NAME_BYTES];
+  BloomStore *store = NULL;
+  if (stores->resolved && stores->resolved_at == stores->generation &&
+      strcmp(stores->resolved_text, text) == 0) {
+    return stores->resolved;
+  }
+  if (split_name(text, schema, name)) {
+    store = schema[0] ? find_in(stores, schema, name) : find_anywhere(stores, name);
+  }
+  if (store == NULL) {
+    bloom_fail(context, function, "there is no bloom table named %.200s", text);
+  } else if (strlen(text) < sizeof stores->resolved_text) {
+    strcpy(stores->resolved_text, text);
+    stores->resolved = store;
+    stores->resolved_at = stores->generation;
+  }
+  return store;
+}
+
+static bool fail_store(sqlite3_context *context, const char *function, BloomStore *store,
+                       int code) {
+  if (store->error[0] && code != SQLITE_NOMEM) bloom_fail(context, function, "%s", store->error);
+  sqlite3_result_error_code(context, code); /* keeps the text */
+  store->error[0] = 0;
+  return false;
+}
+
+/* Finds the table named by the first argument, and opens its snapshot. */
+static bool start_use(sqlite3_context *context, const char *function, sqlite3_value *value,
+                      Use *use) {
+  const char *text;
+  int code;
+  if (!text_of(context, function, value, &text)) return false;
+  use->store = resolve(context, function, text);
+  if (use->store == NULL) return false;
+  code = bloom_store_pin(use->store, &use->pin);
+  if (code != SQLITE_OK) return fail_store(context, function, use->store, code);
+  code = bloom_store_validate(use->store);
+  if (code == SQLITE_OK) return true;
+  fail_store(context, function, use->store, code);
+  bloom_store_unpin(use->store, use->pin);
+  return false;
+}
+
+static void lookup_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  Use *use = sqlite3_get_auxdata(context, 0), first;
+  BloomStore *store;
+  uint64_t hash;
+  bool found = false;
+  int type, code = SQLITE_OK;
+  (void)argc;
+  if (BLOOM_UNLIKELY(use == NULL)) {
+    if (!start_use(context, "bloom_lookup", argv[0], &first)) return;
+  }
+  store = use ? use->store : first.store;
+  if (BLOOM_UNLIKELY(!store->valid)) code = bloom_store_validate(store);
+  type = bloom_key_hash_value(argv[1], &hash);
+  if (BLOOM_LIKELY(type > 0 && code == SQLITE_OK)) {
+    if (BLOOM_LIKELY(store->unloaded == 0)) {
+      found = bloom_contains(&store->filter, hash);
+    } else {
+      code = bloom_store_contains(store, hash, &found);
+    }
+    if (code == SQLITE_OK) sqlite3_result_int(context, found);
+  }
+  if (type < 0) code = SQLITE_NOMEM;
+  if (code != SQLITE_OK) fail_store(context, "bloom_lookup", store, code);
+  if (use == NULL) {
+    use = sqlite3_malloc64(sizeof *use);
+    if (use) {
+      *use = first;
+      sqlite3_set_auxdata(context, 0, use, end_use);
+    } else {
+      bloom_store_unpin(first.store, first.pin);
+    }
+  }
+}
+
+/* The whole filter of the table, for the time of a call. */
+static const BloomFilter *whole_filter(sqlite3_context *context, const char *function,
+                                       sqlite3_value *value, Use *use) {
+  int code;
+  if (!start_use(context, function, value, use)) return NULL;
+  code = bloom_store_load(use->store);
+  if (code == SQLITE_OK) return &use->store->filter;
+  fail_store(context, function, use->store, code);
+  bloom_store_unpin(use->store, use->pin);
+  return NULL;
+}
+
+static void snapshot_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BloomDraft draft;
+  Use use;
+  const BloomFilter *filter = whole_filter(context, "bloom_snapshot", argv[0], &use);
+  int code;
+  (void)argc;
+  if (filter == NULL) return;
+  code = bloom_draft_copy(context, &draft, filter);
+  if (code == SQLITE_OK) {
+    bloom_draft_result(context, &draft);
+  } else {
+    bloom_fail_code(context, code);
+  }
+  bloom_store_unpin(use.store, use.pin);
+}
+
+static void status_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  Use use;
+  const BloomFilter *filter = whole_filter(context, "bloom_status", argv[0], &use);
+  (void)argc;
+  if (filter == NULL) return;
+  bloom_describe(context, filter);
+  bloom_store_unpin(use.store, use.pin);
+}
+
+/* ---- registration ---- */
+
+static void release_stores(void *pointer) {
+  BloomStores *stores = pointer;
+  if (--stores->references == 0) sqlite3_free(stores);
+}
+
+/* The module and the functions that read its tables share one BloomStores; the last of them to go
+** frees it. A registration that fails releases its share too. */
+int bloom_register_table(sqlite3 *db) {
+  static const struct {
+    const char *name;
+    int arguments;
+    void (*function)(sqlite3_context *context, int argc, sqlite3_value **argv);
+  } functions[] = {{"bloom_lookup", 2, lookup_function},
+                   {"bloom_snapshot", 1, snapshot_function},
+                   {"bloom_status", 1, status_function}};
+  BloomStores *stores = sqlite3_malloc64(sizeof *stores);
+  int code = SQLITE_OK;
+  if (stores == NULL) return SQLITE_NOMEM;
+  memset(stores, 0, sizeof *stores);
+  stores->db = db;
+  stores->references = 1;
+  for (unsigned i = 0; i < sizeof functions / sizeof *functions && code == SQLITE_OK; i++) {
+    stores->references++;
+    code = sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments, SQLITE_UTF8,
+                                      stores, functions[i].function, NULL, NULL, release_stores);
+  }
+  if (code == SQLITE_OK) {
+    stores->references++;
+    code = sqlite3_create_module_v2(db, "bloom", &MODULE.base, stores, release_stores);
+  }
+  release_stores(stores);
+  return code;
+}
