@@ -10,8 +10,9 @@
 **   --    and so on
 **
 ** Columns are joined by |, rows by "; ". Lines that continue start with "--    ". Blanks are not
-** compared, since lines may be broken anywhere. A statement without `=>` must only run. Of the shell's dot commands `.parameter set ?1 "SQL expression"` is
-** carried out, `.load` and `.timer` are passed over, others are failures.
+** compared, since lines may be broken anywhere. A statement without `=>` must only run. Of the
+** shell's dot commands `.parameter set ?1 "SQL expression"` is carried out, `.load` and `.timer`
+** are passed over, others are failures.
 **
 ** Prints one TAP line a block. Then: every function whose name begins with bloom_ has its section
 ** `### bloom_...`, and every such section its function.
@@ -24,7 +25,7 @@
 #include <string.h>
 
 static sqlite3 *db;
-static sqlite3_value *parameter;  /* ?1 */
+static sqlite3_value *parameter;   /* ?1 */
 static sqlite3_stmt *parameter_of; /* keeps the statement that made it */
 static int failures, blocks, examples;
 
@@ -252,9 +253,10 @@ static void check_none(const char *name, const char *sql) {
 
 static void check_sections(const char *text) {
   collect_sections(text);
-  check_none("every function has its section",
-             "SELECT DISTINCT name FROM pragma_function_list WHERE name LIKE 'bloom\\_%' ESCAPE '\\'"
-             " EXCEPT SELECT name FROM sections");
+  check_none(
+      "every function has its section",
+      "SELECT DISTINCT name FROM pragma_function_list WHERE name LIKE 'bloom\\_%' ESCAPE '\\'"
+      " EXCEPT SELECT name FROM sections");
   check_none("every section has its function",
              "SELECT name FROM sections EXCEPT SELECT name FROM pragma_function_list");
   check_none("no section comes twice", "SELECT name FROM sections GROUP BY 1 HAVING count(*) > 1");

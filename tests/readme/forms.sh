@@ -3,8 +3,8 @@
 #
 #   tests/readme/forms.sh
 #
-# Runs with the system's SQLite and, after `make deps-ci build/newest/libsqlite3.so.0`, also with the
-# newest one, whose columns are then put beside the others. Takes about three minutes.
+# Runs with the system's SQLite and, after `make deps-ci build/newest/libsqlite3.so.0`, also with
+# the newest one, whose columns are then put beside the others. Takes a few minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 B=${B-build}

@@ -68,14 +68,15 @@ say "C: the same with a shared SQLite" "$(promised "$work/app.c")" \
 # ---- the shell, and what goes wrong ----
 
 ask="SELECT bloom_contains(bloom_build('apple'), 'apple')"
-say "shell: .load ./build/bloom" 1 "$(cd "$work" && sqlite3 :memory: ".load ./build/bloom" "$ask" 2>&1)"
+say "shell: .load ./build/bloom" 1 \
+  "$(cd "$work" && sqlite3 :memory: ".load ./build/bloom" "$ask" 2>&1)"
 say "shell: .load with the suffix" 1 \
   "$(cd "$work" && sqlite3 :memory: ".load ./build/bloom.so" "$ask" 2>&1)"
 contains "shell: a name without a slash" "bloom.so: cannot open shared object file" \
   "$(cd "$work/build" && sqlite3 :memory: ".load bloom" "$ask" 2>&1)"
 contains "shell: a path to nothing" "bloom.so.so: cannot open shared object file" \
   "$(cd "$work" && sqlite3 :memory: ".load ./elsewhere/bloom.so" "$ask" 2>&1)"
-say "python: load_extension() in SQL is not authorized" "not authorized" "$(cd "$work" && $PYTHON -c '
+say "python: load_extension() in SQL" "not authorized" "$(cd "$work" && $PYTHON -c '
 import sqlite3
 try:
     sqlite3.connect(":memory:").execute("SELECT load_extension(?)", ("./build/bloom",)).fetchall()
@@ -99,12 +100,16 @@ sqlite3 "$work/travel.db" ".load $work/build/bloom" "
   CREATE TRIGGER t BEFORE INSERT ON triggered BEGIN SELECT bloom_key(new.a); END;"
 without() { sqlite3 "$work/$1.db" "$2" 2>&1; }
 say "travel: rows are read" "x|x|x|1" \
-  "$(without travel 'SELECT indexed.a, checked.a, generated.a, count(filter) FROM indexed, checked, generated, plain')"
-contains "travel: the file is dumped" "CREATE INDEX by_key ON indexed(bloom_key(a, 1));" "$(without travel .dump)"
+  "$(without travel 'SELECT indexed.a, checked.a, generated.a, count(filter)
+     FROM indexed, checked, generated, plain')"
+contains "travel: the file is dumped" \
+  "CREATE INDEX by_key ON indexed(bloom_key(a, 1));" "$(without travel .dump)"
 for table in indexed checked generated triggered; do
-  contains "travel: $table is not written" "function" "$(without travel "INSERT INTO $table(a) VALUES (1)")"
+  contains "travel: $table is not written" "function" \
+    "$(without travel "INSERT INTO $table(a) VALUES (1)")"
 done
-contains "travel: a generated column is not read" "function" "$(without travel 'SELECT key FROM generated')"
+contains "travel: a generated column is not read" "function" \
+  "$(without travel 'SELECT key FROM generated')"
 contains "travel: a view is not read" "no such function" "$(without travel 'SELECT * FROM viewed')"
 contains "travel: VACUUM fails" "no such function" "$(without travel VACUUM)"
 contains "travel: integrity_check fails" "function" "$(without travel 'PRAGMA integrity_check')"

@@ -2,9 +2,10 @@
 CHECK_FILES += $(B)/readme-blocks
 CHECK_SUITES += '$(B)/readme-blocks README.md $(B)/bloom.so'
 
-# Its instructions for loading the extension, followed.
+# Its instructions for loading the extension, followed; its examples with the newest SQLite.
 GATE_FILES += $(NEWEST)/libsqlite3.so.0
-GATE_SUITES += 'tests/readme/load.sh'
+GATE_SUITES += 'tests/readme/load.sh' \
+  'LD_LIBRARY_PATH=$(NEWEST) $(B)/readme-blocks README.md $(B)/bloom.so'
 
 $(B)/readme-%: tests/readme/%.c Makefile | $(B) $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -o $@ $< -lsqlite3
