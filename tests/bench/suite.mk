@@ -18,12 +18,12 @@ $(B)/bench-newest: $(BENCH_DEPENDS) $(B)/bench-newest.o
 	$(CC) $(TEST_CFLAGS) -I$(NEWEST) -o $@ $(BENCH_SOURCES) $(B)/bench-newest.o -lm -lpthread -ldl
 
 .PHONY: bench bench-newest bench-instructions
-bench: $(B)/bench $(B)/bloom.so ## what the functions cost, beside the limits; takes 4 minutes
-	$(B)/bench $(BENCH)
+bench: $(B)/bench $(B)/bloom.so ## what the functions cost, beside the limits; takes 2 minutes
+	@$(B)/bench $(BENCH)
 
 bench-newest: $(B)/bench-newest $(B)/bloom.so ## the same on the newest SQLite; needs deps-ci
-	$(B)/bench-newest $(BENCH)
+	@$(B)/bench-newest $(BENCH)
 
-bench-instructions: $(B)/bench $(B)/bloom.so ## instructions a row, which no noise disturbs; needs deps-ci
-	rm -f $(B)/callgrind.*
-	$(B)/bench --instructions $(BENCH)
+bench-instructions: $(B)/bench $(B)/bloom.so ## instructions a row; needs deps-ci
+	@rm -f $(B)/callgrind.*
+	@$(B)/bench --instructions $(BENCH)
