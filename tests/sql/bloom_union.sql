@@ -1,0 +1,21 @@
+-- bloom_union(filter) over rows, bloom_union(f, g, ...) of its arguments: all keys of all of them.
+CREATE TABLE s(d INTEGER, filter BLOB);
+INSERT INTO s SELECT v, bloom_build(v, 100, 1e-6) FROM (SELECT 1 AS v UNION ALL SELECT 2 UNION ALL SELECT 3) GROUP BY v;
+CREATE TABLE whole AS SELECT bloom_build(value, 100, 1e-6) AS filter FROM json_each('[1,2,3]');
+SELECT 'type', typeof(bloom_union(filter)), typeof(bloom_union(filter, filter)) FROM s;
+SELECT 'rows: the single build', bloom_union(filter) = (SELECT filter FROM whole) FROM s;
+SELECT 'arguments: the single build', bloom_union(a.filter, b.filter, c.filter) = (SELECT filter FROM whole) FROM s AS a, s AS b, s AS c WHERE a.d = 1 AND b.d = 2 AND c.d = 3;
+SELECT 'commutes', bloom_union(a.filter, b.filter) = bloom_union(b.filter, a.filter) FROM s AS a, s AS b WHERE a.d = 1 AND b.d = 2;
+SELECT 'associates', bloom_union(bloom_union(a.filter, b.filter), c.filter) = bloom_union(a.filter, bloom_union(b.filter, c.filter)) FROM s AS a, s AS b, s AS c WHERE a.d = 1 AND b.d = 2 AND c.d = 3;
+SELECT 'idempotent', min(bloom_union(filter, filter) = filter) FROM s;
+SELECT 'nothing else', bloom_contains(bloom_union(filter), 4), bloom_count(bloom_union(filter)) FROM s;
+INSERT INTO s VALUES (4, NULL);
+SELECT 'NULL rows are skipped', bloom_union(filter) = (SELECT filter FROM whole) FROM s;
+SELECT 'one row', bloom_union(filter) = (SELECT filter FROM s WHERE d = 2) FROM s WHERE d = 2;
+SELECT 'no rows: the empty filter', bloom_union(filter) = bloom_build(NULL) FROM s WHERE 0;
+SELECT 'groups', d % 2, bloom_contains(bloom_union(filter), 1), bloom_contains(bloom_union(filter), 2) FROM s WHERE d < 4 GROUP BY d % 2;
+CREATE TABLE e AS SELECT bloom_build(NULL) AS filter;
+SELECT 'the empty filter is the identity', bloom_union(e.filter, whole.filter) = whole.filter, bloom_union(whole.filter, e.filter) = whole.filter, bloom_union(e.filter, e.filter) = e.filter FROM e, whole;
+SELECT 'a sized empty filter too, when it agrees', bloom_union(bloom_new(100, 1e-6), filter) = filter FROM whole;
+SELECT 'key types of both', json_extract(bloom_info(bloom_union(bloom_build(1, 9, 0.1), bloom_build('x', 9, 0.1))), '$.key_types');
+SELECT 'counting: the sums', json_extract(bloom_explain(bloom_union(f, f, f), 'abc'), '$.layers[0].counters') FROM (SELECT bloom_build('abc', 10, 0.01, 'counting') AS f);
