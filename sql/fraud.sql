@@ -54,7 +54,8 @@ SELECT printf('a list of one: %d %d', bloom_contains(filter, 'DE1'), bloom_conta
 SELECT printf('a NULL added: %s',
               iif(bloom_add(filter, NULL) = filter, 'nothing changed', 'changed'))
   FROM filters;
--- n = 0, p = 0 and p = 1 are errors: bloom_build(account, 100000, 1.0) says "p must be ..." .
+-- n = 0, p = 0 and p = 1 are errors. For p = 1: bloom_build: p is 1, it must be a number from
+-- 1e-9 to below 1.
 
 -- Account numbers can be guessed, and so can a filter be searched for ones that pass. Where that
 -- matters, put a secret into every key: bloom_key('the secret', account).
