@@ -11,18 +11,18 @@ static void count_and_fpr(const Filter *filter, double *count, double *rate) {
   sqlite3_reset(query);
 }
 
-/* Standard deviation of the estimated keys: that of the occupied cells, over the cells that one more
-** key occupies; and 0.29 for rounding to a whole number. */
+/* Standard deviation of the estimated keys: that of the occupied cells, over the cells that one
+** more key occupies; and 0.29 for rounding to a whole number. */
 static double count_sigma(const BloomGeometry *g, double keys) {
   double slope = (bloom_cells_at(g, keys * 1.001) - bloom_cells_at(g, keys)) / (keys * 0.001);
   return sqrt(occupied_variance(g, keys) / slope / slope + 1.0 / 12);
 }
 
-/* Of R filters, z = (count - keys) / sigma has mean 0 and variance 1; 3 sigma hold for all but 0.3 %
-** of them (R = 200: at most 5 outside, 1 in 1e4 of such tests would see more). The mean z is within
-** 4 / sqrt(R), and the mean of z^2 within 4 sqrt(2 / R) of 1 (less where sigma is under one key, for
-** the count is a whole number). bloom_fpr is on average the rate that sizing expects, within 4 sigma
-** of that mean and 1 % for what the formula leaves out. */
+/* Of R filters, z = (count - keys) / sigma has mean 0 and variance 1; 3 sigma hold for all but
+** 0.3 % of them (R = 200: at most 5 outside, 1 in 1e4 of such tests would see more). The mean z is
+** within 4 / sqrt(R), and the mean of z^2 within 4 sqrt(2 / R) of 1 (less where sigma is under one key,
+** for the count is a whole number). bloom_fpr is on average the rate that sizing expects, within
+** 4 sigma of that mean and 1 % for what the formula leaves out. */
 static void test_count(double p, uint64_t n, double full, unsigned runs) {
   uint64_t keys = (uint64_t)fmax(1, round((double)n * full));
   double sum = 0, squares = 0, fpr = 0, fpr_squares = 0;
@@ -56,7 +56,8 @@ static void test_count(double p, uint64_t n, double full, unsigned runs) {
       fpr / expected);
 }
 
-/* A grown filter: each layer's keys are corrected for those that an earlier one took for present. */
+/* A grown filter: each layer's keys are corrected for those that an earlier one took for
+** present. */
 static void test_grown_count(void) {
   Filter filter = build(HEX, 1, 50000, 1000, 0.01);
   double count, rate;
@@ -111,10 +112,10 @@ void test_estimates(void) {
 
 /* ---- dedupe ---- */
 
-/* N different events, each put in when the filter does not know it, and dropped when it does. Those
-** dropped are the false positives on the way: the sum of the rates at each fill, which is as if they
-** had been put in too, since they would have set no new bit. Sigma: sqrt of that sum, and the scatter
-** of the fill, together at most 1.2 sqrt. */
+/* N different events, each put in when the filter does not know it, and dropped when it does.
+** Those dropped are the false positives on the way: the sum of the rates at each fill, which is as
+** if they had been put in too, since they would have set no new bit. Sigma: sqrt of that sum, and
+** the scatter of the fill, together at most 1.2 sqrt. */
 void test_dedupe(void) {
   static const double rates[] = {0.1, 0.01};
   uint64_t n = extent == QUICK ? 100000 : 1000000;

@@ -108,8 +108,8 @@ static double right_bytes(double p, uint64_t keys) {
   return bytes;
 }
 
-/* `most` is the limit of the rate over p, `most_bytes` that of the bytes over the right n's; 0: none,
-** where a layer of one key weighs more than what it holds. */
+/* `most` is the limit of the rate over p, `most_bytes` that of the bytes over the right n's; 0:
+** none, where a layer of one key weighs more than what it holds. */
 static void test_outgrown(Cell cell, enum KeyKind kind, double most, double most_bytes) {
   Measured m = measure(&cell, kind);
   double bytes = m.bytes / right_bytes(cell.p, cell.keys);
