@@ -10,7 +10,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wca
 ALL_CFLAGS = -std=c11 $(WARNINGS) -fPIC -fvisibility=hidden -ffp-contract=off $(CFLAGS)
 
 KERNEL = sizing filter format hashes
-ROOMS = extension functions aggregates table store describe args key $(KERNEL)
+ROOMS = extension functions aggregates table follow store describe args key $(KERNEL)
 OBJECTS = $(ROOMS:%=$(B)/%.o)
 HEADERS = $(wildcard ext/*.h)
 

@@ -26,7 +26,7 @@ typedef struct BloomParams {
   uint8_t kind; /* enum BloomKind */
 } BloomParams;
 
-/* The same without a context. On false *reason says why, from sqlite3_malloc; NULL: out of memory. */
+/* The same without a context. On false *reason says why, from sqlite3_malloc; NULL: no memory. */
 bool bloom_read_params(int argc, sqlite3_value **argv, bool n_may_be_null, BloomParams *params,
                        char **reason);
 

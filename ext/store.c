@@ -161,6 +161,7 @@ static int lay_out(BloomStore *store, unsigned old_layers) {
 /* Nothing of the filter is known any more. */
 static void forget(BloomStore *store) {
   store->valid = false;
+  store->checked = false;
   store->header_dirty = false;
   store->occupied = -1;
   store->blind_adds = 0;
@@ -450,8 +451,8 @@ static int count_occupied(BloomStore *store) {
 }
 
 /* Whether one chunk of the last layer is far from full. Its load strays 1.2 % (one sigma) from the
-** layer's, and a full layer is at least at its capacity, so a chunk at nine tenths of that tells that
-** the layer has room, without a look at the other chunks. */
+** layer's, and a full layer is at least at its capacity, so a chunk at nine tenths of that tells
+** that the layer has room, without a look at the other chunks. */
 static bool has_room(BloomStore *store, uint64_t hash) {
   const BloomLayer *last = &store->filter.layers[store->filter.layer_count - 1];
   uint64_t cells[BLOOM_MAX_K], cells_per_chunk = chunk_bytes(store) * 8, size;
@@ -644,6 +645,7 @@ void bloom_store_release(BloomStore *store) {
   sqlite3_free(store->memory);
   sqlite3_free(store->flags);
   sqlite3_free(store->touched);
+  sqlite3_free(store->of);
   sqlite3_free(store);
 }
 
@@ -665,55 +667,82 @@ static BloomStore *new_store(BloomStores *stores, const char *schema, const char
   return NULL;
 }
 
-/* Hands the store out, or takes it back and hands its error out. */
-static int deliver(BloomStore *store, int code, BloomStore **result, char **error) {
-  if (code == SQLITE_OK) {
-    *result = store;
-  } else {
-    if (store->error[0]) *error = sqlite3_mprintf("%s", store->error);
-    bloom_store_release(store);
+int bloom_store_open(BloomStores *stores, const char *schema, const char *name,
+                     const BloomParams *asked, char **of, bool create, BloomStore **result) {
+  BloomStore *store = bloom_store_find(stores, schema, name);
+  if (store && create) { /* of a table that is gone */
+    unlink_store(store);
+    store = NULL;
   }
-  return code;
+  if (store) {
+    store->references++;
+  } else {
+    store = new_store(stores, schema, name);
+    if (store == NULL) return SQLITE_NOMEM;
+    store->asked = *asked;
+    store->of = *of;
+    *of = NULL;
+  }
+  *result = store;
+  return SQLITE_OK;
 }
 
-static int make_shadow(BloomStore *store, const BloomParams *params) {
+static int make_first_layer(BloomStore *store) {
+  const BloomParams *params = &store->asked;
   BloomFilter *filter = &store->filter;
   BloomGeometry geometry;
-  int code = run_sql(store, "CREATE TABLE \"%w\".\"%w_data\"(id INTEGER PRIMARY KEY, block BLOB)",
-                     store->schema, store->name);
-  if (code != SQLITE_OK) return code;
   filter->n = params->n;
   filter->p = params->p;
   filter->kind = params->kind;
   filter->cell_bits = params->kind == BLOOM_COUNTING ? 4 : 1;
   filter->body = filter->size = bloom_header_bytes(0);
   if (!bloom_geometry(params->n, params->p, &geometry)) return fail_limit(store);
-  code = append_layer(store, params->n, params->p, &geometry);
+  int code = append_layer(store, params->n, params->p, &geometry);
   if (code == SQLITE_OK) code = write_header(store, BLOOM_INSERT_BLOCK);
   forget(store); /* the next use reads it as anybody's */
   return code;
 }
 
-int bloom_store_create(BloomStores *stores, const char *schema, const char *name,
-                       const BloomParams *params, BloomStore **result, char **error) {
-  BloomStore *store = bloom_store_find(stores, schema, name);
-  if (store) unlink_store(store); /* of a table that is gone */
-  store = new_store(stores, schema, name);
-  if (store == NULL) return SQLITE_NOMEM;
-  return deliver(store, make_shadow(store, params), result, error);
+int bloom_store_make(BloomStore *store) {
+  int code = run_sql(store, "CREATE TABLE \"%w\".\"%w_data\"(id INTEGER PRIMARY KEY, block BLOB)",
+                     store->schema, store->name);
+  if (code != SQLITE_OK || store->of) return code;
+  code = make_first_layer(store);
+  if (code != SQLITE_OK) {
+    char text[sizeof store->error];
+    memcpy(text, store->error, sizeof text);
+    bloom_store_drop(store);
+    memcpy(store->error, text, sizeof text);
+  }
+  return code;
 }
 
-int bloom_store_open(BloomStores *stores, const char *schema, const char *name,
-                     BloomStore **result) {
-  BloomStore *store = bloom_store_find(stores, schema, name);
-  if (store) {
-    store->references++;
-  } else {
-    store = new_store(stores, schema, name);
-    if (store == NULL) return SQLITE_NOMEM;
+int bloom_store_adopt(BloomStore *store, const void *blob, uint64_t size) {
+  char reason[BLOOM_REASON_BYTES];
+  sqlite3_stmt *delete;
+  int code = statement(store, BLOOM_DELETE_BLOCKS, &delete);
+  if (code != SQLITE_OK) return code;
+  sqlite3_bind_int64(delete, 1, 0);
+  code = run(store, delete);
+  forget(store);
+  if (code != SQLITE_OK) return code;
+  if (!bloom_decode(blob, size, &store->filter, reason))
+    return fail(store, SQLITE_ERROR, "%s", reason);
+  const uint8_t *from = store->filter.bytes + store->filter.body;
+  store->unloaded = 0;
+  memset(store->first_chunk, 0, sizeof store->first_chunk);
+  code = lay_out(store, 0);
+  for (unsigned i = 0; i < store->filter.layer_count && code == SQLITE_OK; i++) {
+    memcpy(store->cells + store->filter.layers[i].offset, from, layer_bytes(store, i));
+    from += layer_bytes(store, i);
+    for (uint64_t c = store->first_chunk[i]; c < store->first_chunk[i + 1] && code == SQLITE_OK;
+         c++) {
+      code = write_chunk(store, BLOOM_INSERT_BLOCK, c);
+    }
   }
-  *result = store;
-  return SQLITE_OK;
+  if (code == SQLITE_OK) code = write_header(store, BLOOM_INSERT_BLOCK);
+  forget(store);
+  return code;
 }
 
 /* The shadow table follows; the next table object finds it by its new name. */

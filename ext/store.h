@@ -1,4 +1,4 @@
-/* store.h: where a bloom table keeps its filter: chunks in a shadow table and, while in use, memory.
+/* store.h: where a bloom table keeps its filter: in a shadow table and, while in use, in memory.
 **
 ** The shadow table is NAME_data(id INTEGER PRIMARY KEY, block BLOB):
 **
@@ -72,14 +72,20 @@ struct BloomStore {
   unsigned blind_adds; /* keys added while that was not known */
   sqlite3_stmt *statements[BLOOM_STATEMENTS];
   bool pinned; /* statements[BLOOM_PIN] is in use */
+  BloomParams
+      asked;     /* n, p and kind of CREATE VIRTUAL TABLE; n is 0 when it was left to the source */
+  char *of;      /* source(column) that the table follows, see follow.h; or NULL */
+  bool attached; /* its triggers stood when the schema and the file had these versions: */
+  bool checked;
+  int checked_schema;
+  unsigned checked_pager;
   char error[256];
 };
 
-/* Makes the shadow table of a new bloom table, or finds one that is there. The store has one more
-** reference; *error, from sqlite3_malloc, says what went wrong. */
-int bloom_store_create(BloomStores *stores, const char *schema, const char *name,
-                       const BloomParams *params, BloomStore **store, char **error);
-int bloom_store_open(BloomStores *stores, const char *schema, const char *name, BloomStore **store);
+/* The store of a table, new or of one that exists; it has one more reference. *of, from
+** sqlite3_malloc or NULL, becomes the store's. */
+int bloom_store_open(BloomStores *stores, const char *schema, const char *name,
+                     const BloomParams *asked, char **of, bool create, BloomStore **store);
 void bloom_store_release(BloomStore *store);
 BloomStore *bloom_store_find(BloomStores *stores, const char *schema, const char *name);
 
@@ -98,6 +104,12 @@ int bloom_store_optimize(BloomStore *store);
 int bloom_store_flush(BloomStore *store);
 void bloom_store_committed(BloomStore *store);
 void bloom_store_rolled_back(BloomStore *store);
+
+/* The shadow table of a new bloom table, and the one empty layer of a table that follows none. */
+int bloom_store_make(BloomStore *store);
+
+/* Replaces all that is in the shadow table by a filter that has layers. */
+int bloom_store_adopt(BloomStore *store, const void *blob, uint64_t size);
 
 /* Reads every chunk: then store->filter is a whole filter. */
 int bloom_store_load(BloomStore *store);

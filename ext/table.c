@@ -5,7 +5,10 @@
 **   SELECT 1 FROM seen WHERE key = 'a';            one row: perhaps in; none: certainly not
 **   DELETE FROM seen WHERE key = 'a';              kind=counting only
 **   INSERT INTO seen(filter) VALUES (?);           adds all keys of a filter of the same n and p
-**   INSERT INTO seen(seen) VALUES ('clear');       or 'optimize'
+**   INSERT INTO seen(seen) VALUES ('clear');       or 'optimize', 'rebuild'
+**
+**   CREATE VIRTUAL TABLE known USING bloom(of='customers(email)', p=0.001);
+**                                                  keeps itself in step, see follow.h
 **
 **   bloom_lookup('seen', key)    as bloom_contains, without a row in between
 **   bloom_snapshot('seen')       the filter as a BLOB
@@ -17,8 +20,8 @@
 #include "args.h"
 #include "describe.h"
 #include "extension.h"
+#include "follow.h"
 #include "format.h"
-#include "store.h"
 
 enum {
   COLUMN_KEY,
@@ -76,9 +79,10 @@ enum {
   ARGUMENT_N,
   ARGUMENT_P,
   ARGUMENT_KIND,
+  ARGUMENT_OF,
   ARGUMENTS
 };
-static const char *const ARGUMENT_NAMES[ARGUMENTS] = {"n", "p", "kind"};
+static const char *const ARGUMENT_NAMES[ARGUMENTS] = {"n", "p", "kind", "of"};
 
 /* Sorts the arguments by name into texts; false with *error. */
 static bool sort_arguments(int argc, const char *const *argv, char *texts[ARGUMENTS],
@@ -88,7 +92,7 @@ static bool sort_arguments(int argc, const char *const *argv, char *texts[ARGUME
     int which = 0;
     while (which < ARGUMENTS && !argument_value(argv[i], ARGUMENT_NAMES[which], &value)) which++;
     if (which == ARGUMENTS) {
-      *error = sqlite3_mprintf("bloom: '%s' is not one of n=, p= and kind=", argv[i]);
+      *error = sqlite3_mprintf("bloom: '%s' is not one of n=, p=, kind= and of=", argv[i]);
       return false;
     }
     if (texts[which]) {
@@ -105,7 +109,7 @@ static bool sort_arguments(int argc, const char *const *argv, char *texts[ARGUME
 /* The texts as SQL values: numbers where they spell numbers, NULL where they are missing. */
 static int text_values(sqlite3 *db, char *texts[ARGUMENTS], sqlite3_value *values[ARGUMENTS]) {
   sqlite3_stmt *echo;
-  int code = sqlite3_prepare_v2(db, "SELECT ?1, ?2, ?3", -1, &echo, NULL);
+  int code = sqlite3_prepare_v2(db, "SELECT ?1, ?2, ?3, ?4", -1, &echo, NULL);
   if (code != SQLITE_OK) return code;
   for (int i = 0; i < ARGUMENTS; i++) {
     sqlite3_bind_text(echo, i + 1, texts[i], -1, SQLITE_STATIC);
@@ -114,27 +118,33 @@ static int text_values(sqlite3 *db, char *texts[ARGUMENTS], sqlite3_value *value
   for (int i = 0; i < ARGUMENTS && code == SQLITE_ROW; i++) {
     values[i] = sqlite3_value_dup(sqlite3_column_value(echo, i));
     if (values[i] == NULL) code = SQLITE_NOMEM;
-    if (values[i] && i != ARGUMENT_KIND) sqlite3_value_numeric_type(values[i]);
+    if (values[i] && i < ARGUMENT_KIND) sqlite3_value_numeric_type(values[i]);
   }
   sqlite3_finalize(echo);
   return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
+/* n, p and kind; n may be missing where *of, from sqlite3_malloc, is there. */
 static int read_arguments(sqlite3 *db, int argc, const char *const *argv, BloomParams *params,
-                          char **error) {
+                          char **of, char **error) {
   char *texts[ARGUMENTS] = {NULL}, *reason = NULL;
   sqlite3_value *values[ARGUMENTS] = {NULL};
   int code = SQLITE_ERROR;
   if (sort_arguments(argc, argv, texts, error)) {
     code = text_values(db, texts, values);
-    if (code == SQLITE_OK && texts[ARGUMENT_N] == NULL) {
+    if (code == SQLITE_OK && texts[ARGUMENT_N] == NULL && texts[ARGUMENT_OF] == NULL) {
       *error = sqlite3_mprintf("bloom: n is missing, the number of keys that are expected");
       code = SQLITE_ERROR;
     } else if (code == SQLITE_OK &&
-               !bloom_read_params(texts[ARGUMENT_KIND] ? 3 : 2, values, false, params, &reason)) {
+               !bloom_read_params(texts[ARGUMENT_KIND] ? 3 : 2, values, texts[ARGUMENT_OF] != NULL,
+                                  params, &reason)) {
       *error = reason ? sqlite3_mprintf("bloom: %z", reason) : NULL;
       code = SQLITE_ERROR;
     }
+  }
+  if (code == SQLITE_OK) {
+    *of = texts[ARGUMENT_OF];
+    texts[ARGUMENT_OF] = NULL;
   }
   for (int i = 0; i < ARGUMENTS; i++) {
     sqlite3_free(texts[i]);
@@ -165,39 +175,66 @@ static int declare(sqlite3 *db, const char *name, char **error) {
   return code;
 }
 
-static int new_table(BloomStore *store, sqlite3_vtab **result) {
-  Table *table = sqlite3_malloc64(sizeof *table);
-  if (table == NULL) {
-    bloom_store_release(store);
-    return SQLITE_NOMEM;
-  }
-  memset(table, 0, sizeof *table);
-  table->store = store;
-  *result = &table->base;
-  return SQLITE_OK;
-}
-
-static int create_table(sqlite3 *db, void *stores, int argc, const char *const *argv,
-                        sqlite3_vtab **result, char **error) {
+static int open_table(sqlite3 *db, BloomStores *stores, int argc, const char *const *argv,
+                      bool create, Table **result, char **error) {
   BloomParams params;
-  BloomStore *store = NULL;
-  int code = read_arguments(db, argc - 3, argv + 3, &params, error);
+  char *of = NULL;
+  Table *table = NULL;
+  int code = read_arguments(db, argc - 3, argv + 3, &params, &of, error);
   if (code == SQLITE_OK) code = declare(db, argv[2], error);
   if (code == SQLITE_OK) {
-    char *reason = NULL;
-    code = bloom_store_create(stores, argv[1], argv[2], &params, &store, &reason);
-    if (reason) *error = sqlite3_mprintf("bloom: %z", reason);
+    table = sqlite3_malloc64(sizeof *table);
+    if (table == NULL) code = SQLITE_NOMEM;
   }
-  return code == SQLITE_OK ? new_table(store, result) : code;
+  if (code == SQLITE_OK) {
+    memset(table, 0, sizeof *table);
+    code = bloom_store_open(stores, argv[1], argv[2], &params, &of, create, &table->store);
+  }
+  sqlite3_free(of);
+  if (code == SQLITE_OK) {
+    *result = table;
+  } else {
+    sqlite3_free(table);
+  }
+  return code;
 }
 
 static int connect_table(sqlite3 *db, void *stores, int argc, const char *const *argv,
                          sqlite3_vtab **result, char **error) {
-  BloomStore *store = NULL;
-  int code = declare(db, argv[2], error);
-  (void)argc;
-  if (code == SQLITE_OK) code = bloom_store_open(stores, argv[1], argv[2], &store);
-  return code == SQLITE_OK ? new_table(store, result) : code;
+  return open_table(db, stores, argc, argv, false, (Table **)result, error);
+}
+
+/* The shadow table, and what of= asks for; when that fails nothing is left behind. */
+static int make_table(BloomStore *store, char **error) {
+  const BloomParams *asked = &store->asked;
+  int code = bloom_store_make(store);
+  if (code == SQLITE_OK && store->of) {
+    code = bloom_follow_build(store, asked->n, asked->p, asked->kind);
+    if (store->error[0]) *error = sqlite3_mprintf("bloom: %s", store->error);
+    if (code != SQLITE_OK) {
+      bloom_follow_stop(store);
+      bloom_store_drop(store);
+    }
+  } else if (store->error[0]) {
+    *error = sqlite3_mprintf("bloom: %s", store->error);
+  }
+  store->error[0] = 0;
+  return code;
+}
+
+static int create_table(sqlite3 *db, void *stores, int argc, const char *const *argv,
+                        sqlite3_vtab **result, char **error) {
+  Table *table;
+  int code = open_table(db, stores, argc, argv, true, &table, error);
+  if (code != SQLITE_OK) return code;
+  code = make_table(table->store, error);
+  if (code == SQLITE_OK) {
+    *result = &table->base;
+  } else {
+    bloom_store_release(table->store);
+    sqlite3_free(table);
+  }
+  return code;
 }
 
 static int disconnect_table(sqlite3_vtab *table) {
@@ -223,12 +260,16 @@ static int refuse(sqlite3_vtab *table, const char *text) {
 }
 
 static int destroy_table(sqlite3_vtab *table) {
-  int code = bloom_store_drop(store_of(table));
+  int code = bloom_follow_stop(store_of(table));
+  if (code == SQLITE_OK) code = bloom_store_drop(store_of(table));
   return code == SQLITE_OK ? disconnect_table(table) : tell(table, code);
 }
 
 static int rename_table(sqlite3_vtab *table, const char *name) {
-  return tell(table, bloom_store_rename(store_of(table), name));
+  int code = bloom_store_validate(store_of(table));
+  if (code == SQLITE_OK) code = bloom_follow_rename(store_of(table), name);
+  if (code == SQLITE_OK) code = bloom_store_rename(store_of(table), name);
+  return tell(table, code);
 }
 
 static int is_shadow(const char *suffix) {
@@ -273,6 +314,12 @@ static int rollback_to(sqlite3_vtab *table, int savepoint) {
 }
 
 /* ---- queries ---- */
+
+/* Inside a transaction: memory is what it shows, and the table is in step with what it follows. */
+static int get_ready(BloomStore *store) {
+  int code = bloom_store_validate(store);
+  return code == SQLITE_OK ? bloom_follow_check(store) : code;
+}
 
 /* key = ? (or IS ?) is one probe. A plan without it would have to list the keys: it costs so much
 ** that it is taken only when there is no other, and then says so. */
@@ -329,7 +376,7 @@ static int filter_cursor(sqlite3_vtab_cursor *base, int plan, const char *text, 
                   "a filter cannot list its keys: ask for one with WHERE key = ..., or for the "
                   "whole filter with bloom_snapshot");
   }
-  code = bloom_store_validate(store_of(base->pVtab));
+  code = get_ready(store_of(base->pVtab));
   if (code != SQLITE_OK) return tell(base->pVtab, code);
   type = bloom_key_hash_value(argv[0], &cursor->hash);
   if (type <= 0) return type < 0 ? SQLITE_NOMEM : SQLITE_OK;
@@ -364,12 +411,29 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *result) {
 
 /* ---- changes ---- */
 
+/* rebuild: exactly what the source has now; optimize: so large that one layer holds it. */
+static int build_again(BloomStore *store, bool optimize) {
+  const BloomParams *asked = &store->asked;
+  uint64_t n = asked->n;
+  if (optimize && n > 0 && store->filter.layer_count > 1) n = 0;
+  return bloom_follow_build(store, n, asked->p, asked->kind);
+}
+
 static int run_command(sqlite3_vtab *table, sqlite3_value *value) {
+  BloomStore *store = store_of(table);
   const char *command = (const char *)sqlite3_value_text(value);
   if (command == NULL) return SQLITE_NOMEM;
-  if (sqlite3_stricmp(command, "clear") == 0) return bloom_store_clear(store_of(table));
-  if (sqlite3_stricmp(command, "optimize") == 0) return bloom_store_optimize(store_of(table));
-  return refuse(table, "the commands are 'clear' and 'optimize'");
+  if (sqlite3_stricmp(command, "clear") == 0) return bloom_store_clear(store);
+  if (sqlite3_stricmp(command, "optimize") == 0) {
+    return store->of ? build_again(store, true) : bloom_store_optimize(store);
+  }
+  if (sqlite3_stricmp(command, "rebuild") != 0) {
+    return refuse(table, "the commands are 'clear', 'optimize' and 'rebuild'");
+  }
+  if (store->of == NULL) {
+    return refuse(table, "only a table with of= can be rebuilt: clear it and insert the keys");
+  }
+  return build_again(store, false);
 }
 
 static int import_filter(sqlite3_vtab *table, sqlite3_value *value) {
@@ -427,15 +491,22 @@ static int update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_i
   return tell(table, bloom_store_remove(store, (uint64_t)sqlite3_value_int64(argv[0])));
 }
 
-/* PRAGMA integrity_check, from SQLite 3.44 on: every chunk is there and matches its checksum. */
+/* PRAGMA integrity_check, from SQLite 3.44 on: every chunk is there and matches its checksum, and
+** every key of the source is found. */
 static int check_integrity(sqlite3_vtab *table, const char *schema, const char *name, int flags,
                            char **report) {
   BloomStore *store = store_of(table);
+  sqlite3_int64 missing = 0;
   int code;
   (void)flags;
   store->valid = store->valid && store->touched_count > 0; /* read it all again */
-  code = bloom_store_validate(store);
+  code = get_ready(store);
   if (code == SQLITE_OK) code = bloom_store_load(store);
+  if (code == SQLITE_OK && store->of) code = bloom_follow_verify(store, &missing);
+  if (missing > 0) {
+    *report = sqlite3_mprintf("bloom table %s.%s: %lld keys of %s are missing", schema, name,
+                              missing, store->of);
+  }
   if (code != SQLITE_OK && code != SQLITE_NOMEM) {
     *report = sqlite3_mprintf("bloom table %s.%s: %s", schema, name, store->error);
     store->error[0] = 0;
@@ -612,7 +683,7 @@ static bool start_use(sqlite3_context *context, const char *function, sqlite3_va
   if (use->store == NULL) return false;
   code = bloom_store_pin(use->store, &use->pin);
   if (code != SQLITE_OK) return fail_store(context, function, use->store, code);
-  code = bloom_store_validate(use->store);
+  code = get_ready(use->store);
   if (code == SQLITE_OK) return true;
   fail_store(context, function, use->store, code);
   bloom_store_unpin(use->store, use->pin);
@@ -630,7 +701,7 @@ static void lookup_function(sqlite3_context *context, int argc, sqlite3_value **
     if (!start_use(context, "bloom_lookup", argv[0], &first)) return;
   }
   store = use ? use->store : first.store;
-  if (BLOOM_UNLIKELY(!store->valid)) code = bloom_store_validate(store);
+  if (BLOOM_UNLIKELY(!store->valid)) code = get_ready(store);
   type = bloom_key_hash_value(argv[1], &hash);
   if (BLOOM_LIKELY(type > 0 && code == SQLITE_OK)) {
     if (BLOOM_LIKELY(store->unloaded == 0)) {

@@ -1,0 +1,489 @@
+/* follow.c: of='source(expression, ...)'. See follow.h. */
+#include "follow.h"
+
+/* ---- the text of of= ---- */
+
+/* What of= says: the source's name, and the key as an expression over its columns. */
+typedef struct Follow {
+  char *source;
+  char *key;
+  char *row; /* new."a" AS "a", ...: the columns that the key mentions */
+} Follow;
+
+static void free_follow(Follow *follow) {
+  sqlite3_free(follow->source);
+  sqlite3_free(follow->key);
+  sqlite3_free(follow->row);
+}
+
+static bool is_name_byte(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9') || byte == '_' || byte == '$' || (byte & 0x80) != 0;
+}
+
+/* Length of the token at `at`: a quoted thing with its quotes, a run of name bytes, or one byte. 0
+** at the end of the text and where no token can start: an open quote, a comment, a semicolon. */
+static size_t token_length(const char *at) {
+  char quote = *at == '[' ? ']' : *at;
+  size_t length = 1;
+  if (*at == 0 || *at == ';' || (at[0] == '-' && at[1] == '-') || (at[0] == '/' && at[1] == '*')) {
+    return 0;
+  }
+  if (*at == '\'' || *at == '"' || *at == '`' || *at == '[') {
+    for (; at[length] && (at[length] != quote || (quote != ']' && at[length + 1] == quote));
+         length++) {
+      if (at[length] == quote) length++;
+    }
+    return at[length] ? length + 1 : 0;
+  }
+  if (is_name_byte(*at)) {
+    while (is_name_byte(at[length])) length++;
+  }
+  return length;
+}
+
+static bool is_quoted_name(const char *token) {
+  return *token == '"' || *token == '`' || *token == '[';
+}
+
+/* The name that a token spells, from sqlite3_malloc; doubled quotes stand for one. */
+static char *name_of(const char *token, size_t length) {
+  char *name = sqlite3_malloc64(length + 1), *to = name;
+  char quote = is_quoted_name(token) ? token[length - 1] : 0;
+  if (name == NULL) return NULL;
+  for (size_t i = quote != 0; i < length - (quote != 0); i++) {
+    *to++ = token[i];
+    if (quote && quote != ']' && token[i] == quote) i++;
+  }
+  *to = 0;
+  return name;
+}
+
+static int fail(BloomStore *store, const char *format, const char *detail) {
+  sqlite3_snprintf(sizeof store->error, store->error, format, detail);
+  return SQLITE_ERROR;
+}
+
+static int fail_sqlite(BloomStore *store, int code) {
+  sqlite3_snprintf(sizeof store->error, store->error, "%s", sqlite3_errmsg(store->db));
+  return code;
+}
+
+/* Splits of= into source and key; several expressions are one bloom_key. */
+static int parse(BloomStore *store, Follow *follow) {
+  const char *at = store->of;
+  size_t length = token_length(at);
+  int depth = 1, parts = 1;
+  memset(follow, 0, sizeof *follow);
+  if (length > 0 && (is_quoted_name(at) || is_name_byte(*at))) follow->source = name_of(at, length);
+  at += length;
+  while (*at == ' ') at++;
+  if (*at == '.')
+    return fail(store, "of='%s': the source must be in the table's own schema", store->of);
+  if (length == 0 || *at != '(') {
+    return fail(store, "of='%s' is not of the form of='source(column)'", store->of);
+  }
+  const char *start = ++at;
+  for (length = token_length(at); length > 0 && depth > 0; length = token_length(at)) {
+    depth += (*at == '(') - (*at == ')');
+    parts += *at == ',' && depth == 1;
+    if (depth > 0) at += length;
+  }
+  if (depth > 0 || at == start || at[1] != 0) {
+    return fail(store, "of='%s' is not of the form of='source(column)'", store->of);
+  }
+  follow->key = parts == 1 ? sqlite3_mprintf("%.*s", (int)(at - start), start)
+                           : sqlite3_mprintf("bloom_key(%.*s)", (int)(at - start), start);
+  return follow->source && follow->key ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Whether the key mentions a column of this name. */
+static bool mentions(const char *key, const char *column) {
+  bool found = false;
+  size_t length;
+  for (; !found && (length = token_length(key)) > 0; key += length) {
+    if (!is_quoted_name(key) && !is_name_byte(*key)) continue;
+    char *name = name_of(key, length);
+    found = name && sqlite3_stricmp(name, column) == 0;
+    sqlite3_free(name);
+  }
+  return found;
+}
+
+/* ---- statements ---- */
+
+static int prepare(BloomStore *store, sqlite3_stmt **statement, char *sql) {
+  int code = SQLITE_NOMEM;
+  *statement = NULL;
+  if (sql) code = sqlite3_prepare_v2(store->db, sql, -1, statement, NULL);
+  sqlite3_free(sql);
+  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_sqlite(store, code);
+}
+
+/* Runs one statement; the text is freed. */
+static int run(BloomStore *store, char *sql) {
+  sqlite3_stmt *statement;
+  int code = prepare(store, &statement, sql);
+  if (code != SQLITE_OK) return code;
+  sqlite3_step(statement);
+  code = sqlite3_finalize(statement);
+  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+}
+
+/* ---- the source's columns ---- */
+
+/* Writes new."a" AS "a" for each column that the key mentions, and "a" for the test table. */
+static int read_columns(BloomStore *store, Follow *follow, char **names) {
+  sqlite3_str *row = sqlite3_str_new(store->db), *list = sqlite3_str_new(store->db);
+  sqlite3_stmt *columns;
+  const char *comma = "";
+  bool exists = false;
+  int code =
+      prepare(store, &columns,
+              sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", store->schema, follow->source));
+  while (code == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
+    const char *name = (const char *)sqlite3_column_text(columns, 1);
+    exists = true;
+    if (name == NULL || !mentions(follow->key, name)) continue;
+    sqlite3_str_appendf(row, "%snew.\"%w\" AS \"%w\"", comma, name, name);
+    sqlite3_str_appendf(list, "\"%w\", ", name);
+    comma = ", ";
+  }
+  sqlite3_finalize(columns);
+  for (int i = 0; i < 3 && exists; i++) {
+    static const char *const rowids[] = {"rowid", "oid", "_rowid_"};
+    if (!mentions(follow->key, rowids[i]) || mentions(sqlite3_str_value(row), rowids[i])) continue;
+    sqlite3_str_appendf(row, "%snew.%s AS %s", comma, rowids[i], rowids[i]);
+    sqlite3_str_appendf(list, "%s, ", rowids[i]);
+    comma = ", ";
+  }
+  follow->row = sqlite3_str_finish(row);
+  *names = sqlite3_str_finish(list);
+  if (code != SQLITE_OK) return code;
+  if (!exists) return fail(store, "there is no table %s in the schema", follow->source);
+  if (comma[0] == 0) return fail(store, "of='%s' names no column of the source", store->of);
+  return follow->row && *names ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* A quoted name that is no column would be taken for a string. */
+static int check_quoted(BloomStore *store, const Follow *follow, const char *names) {
+  size_t length;
+  for (const char *at = follow->key; (length = token_length(at)) > 0; at += length) {
+    if (!is_quoted_name(at)) continue;
+    char *name = name_of(at, length);
+    bool known = name && mentions(names, name);
+    int code = name == NULL ? SQLITE_NOMEM
+               : known      ? SQLITE_OK
+                            : fail(store, "the source has no column %s", name);
+    sqlite3_free(name);
+    if (code != SQLITE_OK) return code;
+  }
+  return SQLITE_OK;
+}
+
+/* SQLite itself checks the key: as a generated column of a table that is prepared, never made. There
+** it refuses subqueries, aggregates, windows and functions that are not deterministic. */
+static int check_key(BloomStore *store, const Follow *follow, const char *names) {
+  sqlite3_stmt *unused;
+  int code = prepare(store, &unused,
+                     sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))",
+                                     names, follow->key));
+  sqlite3_finalize(unused);
+  return code;
+}
+
+/* ---- triggers ---- */
+
+static const struct {
+  const char *name;
+  const char *event;
+  bool forgets; /* takes the old key out, in counting tables */
+} TRIGGERS[] = {{"insert", "INSERT", false},
+                {"update", "UPDATE", false},
+                {"delete", "DELETE", true},
+                {"forget", "UPDATE", true}};
+
+enum {
+  TRIGGER_COUNT = sizeof TRIGGERS / sizeof *TRIGGERS
+};
+
+static unsigned trigger_count(uint8_t kind) {
+  return kind == BLOOM_COUNTING ? TRIGGER_COUNT : 2;
+}
+
+/* The text of a trigger of `name`, from its own name on, up to the row. `table` is what it writes
+** to: the same, but while a table is being renamed. */
+static char *trigger_head(const char *name, const char *table, const Follow *follow,
+                          const char *source, unsigned i) {
+  return sqlite3_mprintf(
+      "\"%w_%s\" AFTER %s ON \"%w\" BEGIN %s\"%w\"%s%s FROM (SELECT ", name, TRIGGERS[i].name,
+      TRIGGERS[i].event, source, TRIGGERS[i].forgets ? "DELETE FROM " : "INSERT INTO ", table,
+      TRIGGERS[i].forgets ? " WHERE key = (SELECT " : "(key) SELECT ", follow->key);
+}
+
+static const char *trigger_tail(unsigned i) {
+  return TRIGGERS[i].forgets ? ")); END" : "); END";
+}
+
+/* new."a" AS "a" -> old."a" AS "a", from sqlite3_malloc. */
+static char *old_row(const char *row) {
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  size_t length;
+  for (; (length = token_length(row)) > 0; row += length) {
+    if (length == 3 && memcmp(row, "new", 3) == 0 && row[3] == '.') {
+      sqlite3_str_appendall(text, "old");
+    } else {
+      sqlite3_str_append(text, row, (int)length);
+    }
+  }
+  return sqlite3_str_finish(text);
+}
+
+static int make_triggers(BloomStore *store, const Follow *follow, const char *name, uint8_t kind) {
+  char *old = old_row(follow->row);
+  int code = old ? SQLITE_OK : SQLITE_NOMEM;
+  for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK; i++) {
+    char *head = trigger_head(name, name, follow, follow->source, i);
+    code =
+        head ? run(store, sqlite3_mprintf("CREATE TRIGGER \"%w\".%s%s%s", store->schema, head,
+                                          TRIGGERS[i].forgets ? old : follow->row, trigger_tail(i)))
+             : SQLITE_NOMEM;
+    sqlite3_free(head);
+  }
+  sqlite3_free(old);
+  return code;
+}
+
+static int drop_triggers(BloomStore *store) {
+  int code = SQLITE_OK;
+  for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
+    code = run(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"", store->schema,
+                                      store->name, TRIGGERS[i].name));
+  }
+  return code;
+}
+
+/* Compares one trigger's text with what was made; the row may have followed renames. From the first
+** trigger the source's name and the row are taken. */
+static bool same_trigger(BloomStore *store, const char *table, Follow *follow, unsigned i,
+                         const char *source, const char *sql) {
+  static const char create[] = "CREATE TRIGGER ";
+  char *head = trigger_head(store->name, table, follow, source, i);
+  size_t length = head ? strlen(head) : 0, tail = strlen(trigger_tail(i));
+  bool same = head && strncmp(sql, create, sizeof create - 1) == 0 &&
+              strlen(sql) > sizeof create - 1 + length + tail &&
+              strncmp(sql + sizeof create - 1, head, length) == 0 &&
+              strcmp(sql + strlen(sql) - tail, trigger_tail(i)) == 0;
+  sqlite3_free(head);
+  if (same && i == 0) {
+    const char *row = sql + sizeof create - 1 + length;
+    sqlite3_free(follow->source);
+    sqlite3_free(follow->row);
+    follow->source = sqlite3_mprintf("%s", source);
+    follow->row = sqlite3_mprintf("%.*s", (int)(strlen(row) - tail), row);
+  }
+  return same && sqlite3_stricmp(follow->source, source) == 0;
+}
+
+/* *attached: every trigger stands on one source, as it was made. Then follow->source and ->row are
+** what they are called now. */
+static int find_triggers(BloomStore *store, const char *table, Follow *follow, uint8_t kind,
+                         bool *attached) {
+  sqlite3_stmt *find;
+  int code = prepare(store, &find,
+                     sqlite3_mprintf("SELECT tbl_name, sql FROM \"%w\".sqlite_master "
+                                     "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
+                                     "COLLATE NOCASE",
+                                     store->schema));
+  *attached = true;
+  for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK && *attached; i++) {
+    sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
+    code = sqlite3_step(find);
+    if (code == SQLITE_ROW) {
+      const char *source = (const char *)sqlite3_column_text(find, 0);
+      const char *sql = (const char *)sqlite3_column_text(find, 1);
+      *attached = source && sql && same_trigger(store, table, follow, i, source, sql);
+      code = SQLITE_OK;
+    } else if (code == SQLITE_DONE) {
+      *attached = false;
+      code = SQLITE_OK;
+    }
+    sqlite3_reset(find);
+  }
+  sqlite3_finalize(find);
+  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+}
+
+/* ---- building ---- */
+
+static int count_rows(BloomStore *store, const Follow *follow, uint64_t *n) {
+  sqlite3_stmt *count;
+  int code =
+      prepare(store, &count,
+              sqlite3_mprintf("SELECT count(*) FROM \"%w\".\"%w\"", store->schema, follow->source));
+  if (code != SQLITE_OK) return code;
+  if (sqlite3_step(count) == SQLITE_ROW) *n = (uint64_t)sqlite3_column_int64(count, 0);
+  code = sqlite3_finalize(count);
+  if (code != SQLITE_OK) return fail_sqlite(store, code);
+  *n += *n / 4;
+  if (*n < 1000) *n = 1000;
+  return SQLITE_OK;
+}
+
+/* The keys go through a view of the schema, so that an untrusted schema's expression is held to
+** SQLite's own rules. */
+static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, uint8_t kind) {
+  sqlite3_stmt *build = NULL;
+  const char *counting = kind == BLOOM_COUNTING ? ", 'counting'" : "";
+  int code = run(
+      store, sqlite3_mprintf("CREATE VIEW \"%w\".\"%w_keys\" AS SELECT %s AS key FROM "
+                             "(SELECT %s FROM \"%w\" AS new)",
+                             store->schema, store->name, follow->key, follow->row, follow->source));
+  if (code != SQLITE_OK) return code;
+  code =
+      prepare(store, &build,
+              sqlite3_mprintf("SELECT bloom_union(bloom_new(?1, ?2%s), bloom_build(key, ?1, ?2%s)) "
+                              "FROM \"%w\".\"%w_keys\"",
+                              counting, counting, store->schema, store->name));
+  if (code == SQLITE_OK) {
+    sqlite3_bind_int64(build, 1, (sqlite3_int64)n);
+    sqlite3_bind_double(build, 2, (double)p);
+    code = sqlite3_step(build);
+    if (code == SQLITE_ROW) {
+      code = bloom_store_adopt(store, sqlite3_column_blob(build, 0),
+                               (uint64_t)sqlite3_column_bytes(build, 0));
+    } else {
+      fail_sqlite(store, code);
+    }
+  }
+  sqlite3_finalize(build);
+  int dropped =
+      run(store, sqlite3_mprintf("DROP VIEW \"%w\".\"%w_keys\"", store->schema, store->name));
+  return code == SQLITE_OK ? dropped : code;
+}
+
+/* Triggers on the source as of= names it. */
+static int attach(BloomStore *store, Follow *follow, uint8_t kind) {
+  char *names = NULL;
+  int code = read_columns(store, follow, &names);
+  if (code == SQLITE_OK) code = check_quoted(store, follow, names);
+  if (code == SQLITE_OK) code = check_key(store, follow, names);
+  if (code == SQLITE_OK) code = drop_triggers(store);
+  if (code == SQLITE_OK) code = make_triggers(store, follow, store->name, kind);
+  sqlite3_free(names);
+  return code;
+}
+
+int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind) {
+  Follow follow;
+  bool attached = false;
+  int code = parse(store, &follow);
+  if (code == SQLITE_OK) code = find_triggers(store, store->name, &follow, kind, &attached);
+  if (code == SQLITE_OK && !attached) {
+    if (follow.row) { /* the first trigger stands, and knows of renames */
+      code = drop_triggers(store);
+      if (code == SQLITE_OK) code = make_triggers(store, &follow, store->name, kind);
+    } else {
+      code = attach(store, &follow, kind);
+    }
+  }
+  if (code == SQLITE_OK && n == 0) code = count_rows(store, &follow, &n);
+  if (code == SQLITE_OK) code = fill(store, &follow, n, p, kind);
+  free_follow(&follow);
+  store->checked = false;
+  return code;
+}
+
+int bloom_follow_stop(BloomStore *store) {
+  return store->of ? drop_triggers(store) : SQLITE_OK;
+}
+
+int bloom_follow_rename(BloomStore *store, const char *name) {
+  Follow follow;
+  bool attached;
+  int code = SQLITE_OK;
+  if (store->of == NULL) return SQLITE_OK;
+  code = parse(store, &follow);
+  if (code == SQLITE_OK) {
+    /* SQLite has written the new name into the triggers already, unless legacy_alter_table is on. */
+    code = find_triggers(store, name, &follow, store->filter.kind, &attached);
+    if (code == SQLITE_OK && !attached) {
+      code = find_triggers(store, store->name, &follow, store->filter.kind, &attached);
+    }
+    if (code == SQLITE_OK) code = drop_triggers(store);
+    if (code == SQLITE_OK && attached) {
+      code = make_triggers(store, &follow, name, store->filter.kind);
+    }
+  }
+  free_follow(&follow);
+  return code;
+}
+
+/* ---- checks ---- */
+
+static int read_schema_version(BloomStore *store, int *version) {
+  sqlite3_stmt *read;
+  int code = prepare(store, &read, sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
+  if (code != SQLITE_OK) return code;
+  if (sqlite3_step(read) == SQLITE_ROW) *version = sqlite3_column_int(read, 0);
+  code = sqlite3_finalize(read);
+  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+}
+
+/* The triggers are looked at again when the schema's version is another one; that is asked when the
+** file changed, and always while this connection may have changed the schema itself. */
+int bloom_follow_check(BloomStore *store) {
+  Follow follow;
+  int code, version = 0;
+  if (store->of == NULL) return SQLITE_OK;
+  if (!store->checked || store->checked_pager != store->pager_version ||
+      sqlite3_txn_state(store->db, store->schema) == SQLITE_TXN_WRITE) {
+    code = read_schema_version(store, &version);
+    if (code != SQLITE_OK) return code;
+    if (!store->checked || version != store->checked_schema) {
+      code = parse(store, &follow);
+      if (code == SQLITE_OK) {
+        code = find_triggers(store, store->name, &follow, store->filter.kind, &store->attached);
+      }
+      free_follow(&follow);
+      if (code != SQLITE_OK) return code;
+    }
+    store->checked = true;
+    store->checked_schema = version;
+    store->checked_pager = store->pager_version;
+  }
+  if (store->attached) return SQLITE_OK;
+  sqlite3_snprintf(sizeof store->error, store->error,
+                   "%s is no longer kept in step with %s, whose triggers are gone or changed: "
+                   "INSERT INTO %s(%s) VALUES('rebuild') mends it",
+                   store->name, store->of, store->name, store->name);
+  return SQLITE_ERROR;
+}
+
+int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
+  Follow follow;
+  sqlite3_stmt *keys = NULL;
+  bool attached = false, found;
+  int code = parse(store, &follow);
+  *missing = 0;
+  if (code == SQLITE_OK)
+    code = find_triggers(store, store->name, &follow, store->filter.kind, &attached);
+  if (code == SQLITE_OK && attached) {
+    code = prepare(store, &keys,
+                   sqlite3_mprintf("SELECT %s FROM (SELECT %s FROM \"%w\".\"%w\" AS new)",
+                                   follow.key, follow.row, store->schema, follow.source));
+  }
+  while (code == SQLITE_OK && keys && sqlite3_step(keys) == SQLITE_ROW) {
+    uint64_t hash;
+    sqlite3_value *key = sqlite3_value_dup(sqlite3_column_value(keys, 0));
+    int type = key ? bloom_key_hash_value(key, &hash) : -1;
+    sqlite3_value_free(key);
+    if (type == 0) continue;
+    code = type < 0 ? SQLITE_NOMEM : bloom_store_contains(store, hash, &found);
+    *missing += code == SQLITE_OK && !found;
+  }
+  sqlite3_finalize(keys);
+  free_follow(&follow);
+  return code;
+}
