@@ -20,9 +20,9 @@ static double count_sigma(const BloomGeometry *g, double keys) {
 
 /* Of R filters, z = (count - keys) / sigma has mean 0 and variance 1; 3 sigma hold for all but
 ** 0.3 % of them (R = 200: at most 5 outside, 1 in 1e4 of such tests would see more). The mean z is
-** within 4 / sqrt(R), and the mean of z^2 within 4 sqrt(2 / R) of 1 (less where sigma is under one key,
-** for the count is a whole number). bloom_fpr is on average the rate that sizing expects, within
-** 4 sigma of that mean and 1 % for what the formula leaves out. */
+** within 4 / sqrt(R), and the mean of z^2 within 4 sqrt(2 / R) of 1 (less where sigma is under one
+** key, for the count is a whole number). bloom_fpr is on average the rate that sizing expects,
+** within 4 sigma of that mean and 1 % for what the formula leaves out. */
 static void test_count(double p, uint64_t n, double full, unsigned runs) {
   uint64_t keys = (uint64_t)fmax(1, round((double)n * full));
   double sum = 0, squares = 0, fpr = 0, fpr_squares = 0;

@@ -133,15 +133,21 @@ static void test_wrong_n(void) {
   }
 }
 
+/* Two layers of half the rate: one more bit in k, so 1/ln 2 = 1.4427 bits a key more than the
+** -log2(p)/ln 2 of one. */
+static double bytes_of_two(double p) {
+  return 1 - 1 / log2(p);
+}
+
 static void test_tiny_n(void) {
   static const double rates[] = {0.1, 0.01, 0.001, 1e-4};
   for (unsigned i = 0; i < COUNT(rates); i++) {
-    for (uint64_t n = 1; n <= 10; n *= 10) {
-      Cell cell = {rates[i], n, 1000 * n, 0, rates[i] < 0.001 ? 1000 : 10000};
+    for (uint64_t n = 1; n <= 100; n *= 10) {
+      Cell cell = {rates[i], n, (n < 100 ? 1000 : 100) * n, 0, rates[i] < 0.001 ? 1000 : 10000};
       if (extent == QUICK && (rates[i] < 0.01 || n > 1)) continue;
-      cell.filters = n == 1 ? 6000 : 800;
+      cell.filters = n == 1 ? 6000 : n == 10 ? 800 : 400;
       double most = rates[i] < 0.001 ? 1.10 : 1.03;
-      test_outgrown(cell, (enum KeyKind)(i % KEY_KINDS), most, n == 1 ? 0 : 1.2);
+      test_outgrown(cell, (enum KeyKind)(i % KEY_KINDS), most, n == 1 ? 0 : bytes_of_two(rates[i]));
     }
   }
 }
@@ -150,7 +156,7 @@ void test_growth(void) {
   test_tiny_n();
   if (extent == QUICK) {
     Cell cell = {0.01, 1000, 50000, 40, 10000};
-    test_outgrown(cell, HEX, 1.05, 1.2);
+    test_outgrown(cell, HEX, 1.05, bytes_of_two(0.01));
     return;
   }
   test_wrong_n();
