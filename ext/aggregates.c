@@ -36,14 +36,16 @@ typedef struct Waiting {
 } Waiting;
 
 typedef struct Build {
-  BloomDraft *draft;     /* NULL until the first key, and when the data decide the size */
-  BloomParams params;    /* of the first row; every other row must agree */
-  sqlite3_int64 first_n; /* the first row's n and p if they were an INTEGER and a REAL, */
-  double first_p;        /* to see quickly that a row's are the same */
-  Waiting waiting;       /* the tail, or all hashes when the data decide the size */
-  uint64_t counted;      /* hashes that set a new bit in the last layer */
-  uint64_t limit;        /* of counted: then the last layer takes no more */
-  double budget;         /* error rate that the layers made so far leave to the next ones */
+  BloomDraft *draft;  /* NULL until the first key, and when the data decide the size */
+  BloomParams params; /* of the first row; every other row must agree */
+  int n_type;         /* types of the first row's n and p, */
+  int p_type;
+  sqlite3_int64 first_n; /* and their values, to see quickly that a row's are the same */
+  double first_p;
+  Waiting waiting;  /* the tail, or all hashes when the data decide the size */
+  uint64_t counted; /* hashes that set a new bit in the last layer */
+  uint64_t limit;   /* of counted: then the last layer takes no more */
+  double budget;    /* error rate that the layers made so far leave to the next ones */
   bool started;
   bool failed;
   bool direct; /* the tail overflowed: layers of doubling capacity are opened at once */
@@ -76,17 +78,17 @@ static uint64_t drop_known(Build *build) {
   return distinct;
 }
 
-/* Makes room for one more. Up to `few` hashes it just grows; then known ones are dropped, and when
-** that frees less than half, room is made for 2.5 times what remains (20 bytes a key, and each key
-** is sorted 1.7 times), to at most `most`. SQLITE_FULL: more than half of `most` are different. */
-static int make_room(Build *build, uint64_t few, uint64_t most) {
+/* Makes room for one more: `few` hashes at first; later known ones are dropped, and when that frees
+** less than half, room is made for `growth` halves of what remains, to at most `most`. SQLITE_FULL:
+** more than half of `most` are different. */
+static int make_room(Build *build, uint64_t few, unsigned growth, uint64_t most) {
   Waiting *waiting = &build->waiting;
-  uint64_t *hashes, room = waiting->count < FEW_HASHES ? FEW_HASHES : 2 * waiting->count;
-  if (waiting->room > 0 && waiting->room >= few) {
+  uint64_t *hashes, room = few < FEW_HASHES ? FEW_HASHES : few;
+  if (waiting->room > 0) {
     drop_known(build);
     if (waiting->count <= waiting->room / 2) return SQLITE_OK;
     if (waiting->room == most) return SQLITE_FULL;
-    room = waiting->count / 2 * 5;
+    room = waiting->count / 2 * growth;
   }
   if (room > most) room = most;
   hashes = sqlite3_realloc64(waiting->hashes, room * sizeof *hashes);
@@ -96,11 +98,24 @@ static int make_room(Build *build, uint64_t few, uint64_t most) {
   return SQLITE_OK;
 }
 
-/* Adds a hash to the waiting ones. */
-static int wait(Build *build, uint64_t hash, uint64_t few, uint64_t most) {
+/* Adds a hash to the tail: at most n - limit hashes, unless n was wrong. */
+static int wait_as_tail(Build *build, uint64_t hash) {
   Waiting *waiting = &build->waiting;
   int code = SQLITE_OK;
-  if (waiting->count == waiting->room) code = make_room(build, few, most);
+  if (waiting->count == waiting->room) {
+    code = make_room(build, build->params.n - build->limit, 8, TAIL_HASHES);
+  }
+  if (code == SQLITE_OK) waiting->hashes[waiting->count++] = hash;
+  return code;
+}
+
+/* Adds a hash to those whose number will be n: room for 2.5 times as many is 20 bytes a key. */
+static int wait_for_n(Build *build, uint64_t hash) {
+  Waiting *waiting = &build->waiting;
+  int code = SQLITE_OK;
+  if (waiting->count == waiting->room) {
+    code = make_room(build, FEW_HASHES, 5, UINT64_MAX / sizeof hash);
+  }
   if (code == SQLITE_OK) waiting->hashes[waiting->count++] = hash;
   return code;
 }
@@ -116,7 +131,7 @@ static const BloomLayer *last_layer(const Build *build) {
   return &build->draft->filter.layers[build->draft->filter.layer_count - 1];
 }
 
-/* Puts hashes into the last layer, their cells fetched ahead; returns how many set a free bit. */
+/* Puts hashes into the last layer; returns how many set a free bit. */
 static uint64_t insert_all(Build *build, const uint64_t *hashes, uint64_t count) {
   const BloomLayer *layer = last_layer(build);
   uint8_t *bytes = build->draft->bytes;
@@ -124,16 +139,12 @@ static uint64_t insert_all(Build *build, const uint64_t *hashes, uint64_t count)
     for (uint64_t i = 0; i < count; i++) bloom_layer_increment(layer, bytes, hashes[i]);
     return 0;
   }
-  for (uint64_t i = 0; i < count; i++) bloom_layer_prefetch(layer, bytes, hashes[i]);
   return bloom_layer_insert_all(layer, bytes, hashes, count);
 }
 
+/* Puts all waiting hashes into the last layer. */
 static void settle(Build *build) {
-  const Waiting *waiting = &build->waiting;
-  for (uint64_t i = 0; i < waiting->count; i += RING) {
-    uint64_t left = waiting->count - i;
-    insert_all(build, waiting->hashes + i, left < RING ? left : RING);
-  }
+  insert_all(build, build->waiting.hashes, build->waiting.count);
 }
 
 /* Opens a layer of `keys` keys that spends `share` of the budget. */
@@ -214,7 +225,7 @@ static int place(Build *build, uint64_t hash) {
       build->counted += insert_all(build, &hash, 1);
       return SQLITE_OK;
     }
-    code = wait(build, hash, build->params.n - build->limit, TAIL_HASHES);
+    code = wait_as_tail(build, hash);
   }
   return code == SQLITE_FULL ? place_direct(build, hash) : code;
 }
@@ -239,16 +250,39 @@ static int empty_ring(Build *build) {
 
 /* ---- bloom_build ---- */
 
-/* true when a row's parameters are those of the first row, at a glance. */
+/* true when a row's parameters are those of the first row, at a glance: n an INTEGER or NULL, p a
+** REAL or NULL, no kind. */
 BLOOM_INLINE bool same_at_a_glance(const Build *build, int argc, sqlite3_value **argv) {
   if (argc > 3) return false;
-  if (argc > 1 && (sqlite3_value_type(argv[1]) != SQLITE_INTEGER ||
-                   sqlite3_value_int64(argv[1]) != build->first_n)) {
-    return false;
+  if (argc > 1) {
+    if (sqlite3_value_type(argv[1]) != build->n_type) return false;
+    if (build->n_type != SQLITE_NULL && sqlite3_value_int64(argv[1]) != build->first_n) {
+      return false;
+    }
   }
-  return argc < 3 ||
-         (sqlite3_value_type(argv[2]) == SQLITE_FLOAT &&
-          bits_of_double(sqlite3_value_double(argv[2])) == bits_of_double(build->first_p));
+  if (argc > 2) {
+    if (sqlite3_value_type(argv[2]) != build->p_type) return false;
+    if (build->p_type != SQLITE_NULL &&
+        bits_of_double(sqlite3_value_double(argv[2])) != bits_of_double(build->first_p)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void note_first(Build *build, int argc, sqlite3_value **argv) {
+  build->started = true;
+  build->n_type = build->p_type = -1; /* no value's type: looked at closely on every row */
+  if (argc > 1) {
+    int type = sqlite3_value_type(argv[1]);
+    if (type == SQLITE_INTEGER || type == SQLITE_NULL) build->n_type = type;
+    build->first_n = sqlite3_value_int64(argv[1]);
+  }
+  if (argc > 2) {
+    int type = sqlite3_value_type(argv[2]);
+    if (type == SQLITE_FLOAT || type == SQLITE_NULL) build->p_type = type;
+    build->first_p = sqlite3_value_double(argv[2]);
+  }
 }
 
 static void fail_changed(sqlite3_context *context, const BloomParams *a, const BloomParams *b) {
@@ -268,9 +302,7 @@ static bool check_params(Build *build, sqlite3_context *context, int argc, sqlit
   if (!bloom_params(context, "bloom_build", argc - 1, argv + 1, &params)) return false;
   if (!build->started) {
     build->params = params;
-    build->started = true;
-    if (argc > 1) build->first_n = sqlite3_value_int64(argv[1]);
-    if (argc > 2) build->first_p = sqlite3_value_double(argv[2]);
+    note_first(build, argc, argv);
     return true;
   }
   if (params.n == build->params.n && params.p == build->params.p &&
@@ -296,7 +328,7 @@ static void free_build(Build *build) {
 /* The first key of a group with an n; the end of a full ring; anything that is not in the ring. */
 static BLOOM_NOINLINE int take_slowly(Build *build, sqlite3_context *context, uint64_t hash) {
   int code = SQLITE_OK;
-  if (build->params.n == 0) return wait(build, hash, FEW_HASHES, UINT64_MAX / sizeof hash);
+  if (build->params.n == 0) return wait_for_n(build, hash);
   if (build->draft == NULL) code = start_draft(build, context);
   if (code == SQLITE_OK && build->ringed == RING) code = empty_ring(build);
   build->ring[build->ringed++] = hash;

@@ -25,37 +25,44 @@
 static const uint64_t C = UINT64_C(0xf1357aea2e62a9c5);
 
 enum {
-  FIRST_CELLS = 4,                  /* of a flat layer, tested before the others are computed */
-  MAX_SPECIAL_K = 20,               /* larger k run the same body with variable loops */
-  LINE_SHIFT = 64 - 9,              /* mulhi64(a, 512) = a >> 55 */
-  LINE_BYTES = BLOOM_LINE_CELLS / 8 /* of a line of bits */
+  FIRST_CELLS = 4,                   /* of a flat layer, tested before the others are computed */
+  MAX_SPECIAL_K = 20,                /* larger k run the same body with variable loops */
+  LINE_SHIFT = 64 - 9,               /* mulhi64(a, 512) = a >> 55 */
+  LINE_BYTES = BLOOM_LINE_CELLS / 8, /* of a line of bits */
+  BATCH = 32                         /* hashes whose lines are fetched at once */
 };
 
-/* Bits are read and written in little-endian words of 64: bit i of a layer is bit i % 8 of its byte
-** i / 8, and so bit i % 64 of its word i / 64. Layers and lines are whole words. */
-BLOOM_INLINE unsigned bit_at(const uint8_t *cells, uint64_t cell) {
-  return (unsigned)(load_le64(cells + (cell >> 6) * 8) >> (cell & 63)) & 1u;
+/* Bit i of a layer is bit i % 8 of its byte i / 8, and so bit i % 64 of the little-endian word
+** i / 64. A line is eight words; a flat layer ends with any byte and is read by bytes. */
+BLOOM_INLINE unsigned bit_of_line(const uint8_t *line, uint64_t a) {
+  return (unsigned)(load_le64(line + (a >> 61) * 8) >> (a >> LINE_SHIFT & 63)) & 1u;
 }
 
-/* Sets a bit; not 0 when it was free. */
-BLOOM_INLINE uint64_t set_bit(uint8_t *cells, uint64_t cell) {
-  uint8_t *at = cells + (cell >> 6) * 8;
-  uint64_t old = load_le64(at), word = old | UINT64_C(1) << (cell & 63);
+BLOOM_INLINE unsigned bit_at(const uint8_t *cells, uint64_t cell) {
+  return cells[cell >> 3] >> (cell & 7) & 1u;
+}
+
+/* Both set a bit and return it when it was free, otherwise 0. */
+BLOOM_INLINE uint64_t set_bit_of_line(uint8_t *line, uint64_t a) {
+  uint8_t *at = line + (a >> 61) * 8;
+  uint64_t old = load_le64(at), word = old | UINT64_C(1) << (a >> LINE_SHIFT & 63);
   store_le64(at, word);
   return old ^ word;
 }
 
-BLOOM_INLINE uint64_t cell_in_line(uint64_t a, uint64_t line_bits, bool flat) {
-  return flat ? mulhi64(a, line_bits) : a >> LINE_SHIFT;
+BLOOM_INLINE uint64_t set_bit(uint8_t *cells, uint64_t cell) {
+  unsigned old = cells[cell >> 3], byte = old | 1u << (cell & 7);
+  cells[cell >> 3] = (uint8_t)byte;
+  return old ^ byte;
 }
 
-/* Tests `count` bits of one line without a branch; *power is C^j of the first of them. */
-BLOOM_INLINE bool stage(const uint8_t *line, uint64_t line_bits, uint64_t a, uint64_t *power,
-                        unsigned count, bool flat) {
+/* Tests `count` bits of a flat layer without a branch; *power is C^j of the first of them. */
+BLOOM_INLINE bool flat_stage(const BloomGeometry *g, const uint8_t *cells, uint64_t a,
+                             uint64_t *power, unsigned count) {
   unsigned all = 1;
   BLOOM_UNROLL
   for (unsigned i = 0; i < count; i++) {
-    all &= bit_at(line, cell_in_line(a * *power, line_bits, flat));
+    all &= bit_at(cells, mulhi64(a * *power, g->line_bits));
     *power *= C;
   }
   return all;
@@ -65,8 +72,8 @@ BLOOM_INLINE bool flat_contains(const BloomGeometry *g, const uint8_t *cells, ui
                                 unsigned k) {
   uint64_t power = C;
   unsigned first = k < FIRST_CELLS ? k : FIRST_CELLS;
-  if (!stage(cells, g->line_bits, a, &power, first, true)) return false;
-  return stage(cells, g->line_bits, a, &power, k - first, true);
+  if (!flat_stage(g, cells, a, &power, first)) return false;
+  return flat_stage(g, cells, a, &power, k - first);
 }
 
 BLOOM_INLINE bool lines_contain(const BloomGeometry *g, const uint8_t *cells, uint64_t a,
@@ -81,54 +88,73 @@ BLOOM_INLINE bool lines_contain(const BloomGeometry *g, const uint8_t *cells, ui
   }
   BLOOM_UNROLL
   for (unsigned l = 0; l < L; l++) {
-    unsigned count = bloom_cells_in_line(k, L, l);
-    if (!stage(lines[l], BLOOM_LINE_CELLS, a, &power, count, false)) return false;
+    unsigned all = 1;
+    BLOOM_UNROLL
+    for (unsigned i = 0; i < bloom_cells_in_line(k, L, l); i++) {
+      all &= bit_of_line(lines[l], a * power);
+      power *= C;
+    }
+    if (!all) return false;
   }
   return true;
 }
 
-BLOOM_INLINE bool flat_insert(const BloomGeometry *g, uint8_t *cells, uint64_t a, unsigned k) {
-  uint64_t power = C, fresh = 0;
-  BLOOM_UNROLL
-  for (unsigned i = 0; i < k; i++) {
-    fresh |= set_bit(cells, mulhi64(a * power, g->line_bits));
-    power *= C;
-  }
-  return fresh != 0;
-}
-
-BLOOM_INLINE bool lines_insert(const BloomGeometry *g, uint8_t *cells, uint64_t a, unsigned k,
-                               unsigned L) {
-  uint64_t line_power = 1, power = 1, fresh = 0;
-  BLOOM_UNROLL
-  for (unsigned l = 0; l < L; l++) power *= C;
-  BLOOM_UNROLL
-  for (unsigned l = 0; l < L; l++) {
-    uint8_t *line = cells + mulhi64(a * line_power, g->lines) * LINE_BYTES;
-    unsigned count = bloom_cells_in_line(k, L, l);
-    BLOOM_UNROLL
-    for (unsigned i = 0; i < count; i++) {
-      fresh |= set_bit(line, a * power >> LINE_SHIFT);
-      power *= C;
-    }
-    line_power *= C;
-  }
-  return fresh != 0;
-}
-
 BLOOM_INLINE uint64_t flat_insert_all(const BloomGeometry *g, uint8_t *cells,
                                       const uint64_t *hashes, uint64_t count, unsigned k) {
-  uint64_t fresh = 0;
-  for (uint64_t i = 0; i < count; i++) fresh += flat_insert(g, cells, hashes[i] | 1, k);
-  return fresh;
+  uint64_t inserted = 0;
+  for (uint64_t n = 0; n < count; n++) {
+    uint64_t power = C, fresh = 0;
+    BLOOM_UNROLL
+    for (unsigned i = 0; i < k; i++) {
+      fresh |= set_bit(cells, mulhi64((hashes[n] | 1) * power, g->line_bits));
+      power *= C;
+    }
+    inserted += fresh != 0;
+  }
+  return inserted;
+}
+
+/* Up to BATCH hashes: first all lines are asked for, then they are written. */
+BLOOM_INLINE uint64_t lines_insert_batch(const BloomGeometry *g, uint8_t *cells,
+                                         const uint64_t *hashes, uint64_t count, unsigned k,
+                                         unsigned L) {
+  uint8_t *lines[BATCH][(MAX_SPECIAL_K + 3) / 4];
+  uint64_t inserted = 0, first_power = 1;
+  BLOOM_UNROLL
+  for (unsigned l = 0; l < L; l++) first_power *= C;
+  for (uint64_t n = 0; n < count; n++) {
+    uint64_t power = 1;
+    BLOOM_UNROLL
+    for (unsigned l = 0; l < L; l++) {
+      lines[n][l] = cells + mulhi64((hashes[n] | 1) * power, g->lines) * LINE_BYTES;
+      BLOOM_PREFETCH(lines[n][l]);
+      power *= C;
+    }
+  }
+  for (uint64_t n = 0; n < count; n++) {
+    uint64_t power = first_power, fresh = 0;
+    BLOOM_UNROLL
+    for (unsigned l = 0; l < L; l++) {
+      BLOOM_UNROLL
+      for (unsigned i = 0; i < bloom_cells_in_line(k, L, l); i++) {
+        fresh |= set_bit_of_line(lines[n][l], (hashes[n] | 1) * power);
+        power *= C;
+      }
+    }
+    inserted += fresh != 0;
+  }
+  return inserted;
 }
 
 BLOOM_INLINE uint64_t lines_insert_all(const BloomGeometry *g, uint8_t *cells,
                                        const uint64_t *hashes, uint64_t count, unsigned k,
                                        unsigned L) {
-  uint64_t fresh = 0;
-  for (uint64_t i = 0; i < count; i++) fresh += lines_insert(g, cells, hashes[i] | 1, k, L);
-  return fresh;
+  uint64_t inserted = 0;
+  for (uint64_t at = 0; at < count; at += BATCH) {
+    uint64_t batch = count - at < BATCH ? count - at : BATCH;
+    inserted += lines_insert_batch(g, cells, hashes + at, batch, k, L);
+  }
+  return inserted;
 }
 
 void bloom_layer_positions(const BloomLayer *layer, uint64_t hash, uint64_t cells[BLOOM_MAX_K]) {
@@ -274,14 +300,6 @@ bool bloom_layer_decrement(const BloomLayer *layer, uint8_t *bytes, uint64_t has
   return false;
 }
 
-bool bloom_contains(const BloomFilter *filter, uint64_t hash) {
-  for (unsigned i = 0; i < filter->layer_count; i++) {
-    if (bloom_layer_contains(&filter->layers[i], filter->cell_bits, filter->bytes, hash))
-      return true;
-  }
-  return false;
-}
-
 /* ---- estimates from the cells ---- */
 
 /* A counter that is not 0, as one bit for each. */
@@ -293,11 +311,13 @@ static uint64_t occupied_bits(uint64_t word, unsigned cell_bits) {
 }
 
 static uint64_t occupied_in(const uint8_t *cells, uint64_t size, unsigned cell_bits) {
-  uint64_t count = 0;
-  for (uint64_t at = 0; at < size; at += 8) {
+  uint8_t tail[8] = {0};
+  uint64_t count = 0, at = 0;
+  for (; at + 8 <= size; at += 8) {
     count += popcount64(occupied_bits(load_le64(cells + at), cell_bits));
   }
-  return count;
+  memcpy(tail, cells + at, size - at);
+  return count + popcount64(occupied_bits(load_le64(tail), cell_bits));
 }
 
 uint64_t bloom_layer_occupied(const BloomLayer *layer, unsigned cell_bits, const uint8_t *bytes) {
@@ -384,7 +404,7 @@ uint64_t bloom_next_layer(const BloomFilter *filter, float *rate) {
 
 /* ---- merging ---- */
 
-/* Saturating sum and minimum of sixteen counters at once are not worth their riddle: two a byte. */
+/* Two counters a byte: saturating sum, or minimum. */
 static uint8_t merge_counters(unsigned a, unsigned b, enum BloomMerge merge) {
   unsigned low = (a & 15) + (b & 15), high = (a >> 4) + (b >> 4);
   if (merge == BLOOM_INTERSECT) {
@@ -396,18 +416,33 @@ static uint8_t merge_counters(unsigned a, unsigned b, enum BloomMerge merge) {
   return (uint8_t)(low | high << 4);
 }
 
+/* Eight words at a time, which compilers turn into vectors; then what is left. */
+BLOOM_INLINE void merge_bits(uint8_t *into, const uint8_t *from, uint64_t size,
+                             enum BloomMerge merge) {
+  uint64_t at = 0;
+  for (; at + LINE_BYTES <= size; at += LINE_BYTES) {
+    uint64_t a[LINE_BYTES / 8], b[LINE_BYTES / 8];
+    memcpy(a, into + at, sizeof a);
+    memcpy(b, from + at, sizeof b);
+    BLOOM_UNROLL
+    for (unsigned i = 0; i < LINE_BYTES / 8; i++) {
+      a[i] = merge == BLOOM_UNION ? a[i] | b[i] : a[i] & b[i];
+    }
+    memcpy(into + at, a, sizeof a);
+  }
+  for (; at < size; at++) {
+    into[at] = (uint8_t)(merge == BLOOM_UNION ? into[at] | from[at] : into[at] & from[at]);
+  }
+}
+
 void bloom_merge_cells(uint8_t *into, const uint8_t *from, uint64_t size, unsigned cell_bits,
                        enum BloomMerge merge) {
   if (cell_bits != 1) {
     for (uint64_t at = 0; at < size; at++) into[at] = merge_counters(into[at], from[at], merge);
-    return;
-  }
-  for (uint64_t at = 0; at < size; at += 8) { /* sizes are whole words */
-    uint64_t a, b;
-    memcpy(&a, into + at, 8);
-    memcpy(&b, from + at, 8);
-    a = merge == BLOOM_UNION ? a | b : a & b;
-    memcpy(into + at, &a, 8);
+  } else if (merge == BLOOM_UNION) {
+    merge_bits(into, from, size, BLOOM_UNION);
+  } else {
+    merge_bits(into, from, size, BLOOM_INTERSECT);
   }
 }
 

@@ -46,9 +46,9 @@ BLOOM_INLINE size_t bloom_view_size(unsigned layers) {
   return offsetof(BloomFilter, layers) + layers * sizeof(BloomLayer);
 }
 
-/* Bytes that the cells of a layer take: whole words for a flat one, whole lines otherwise. */
+/* Bytes that the cells of a layer take. */
 BLOOM_INLINE uint64_t bloom_layer_bytes(const BloomGeometry *geometry, unsigned cell_bits) {
-  return (bloom_cells(geometry) * cell_bits + 63) / 64 * 8;
+  return (bloom_cells(geometry) * cell_bits + 7) / 8;
 }
 
 /* One layer and one hash. `bytes` is the blob that the layer's offset counts from. */
@@ -58,7 +58,7 @@ unsigned bloom_layer_insert(const BloomLayer *layer, uint8_t *bytes, uint64_t ha
 void bloom_layer_increment(const BloomLayer *layer, uint8_t *bytes, uint64_t hash);
 bool bloom_layer_decrement(const BloomLayer *layer, uint8_t *bytes, uint64_t hash); /* was in? */
 
-/* Many hashes; returns how many of them set a bit that was free. */
+/* Many hashes, their cells fetched ahead; returns how many of them set a bit that was free. */
 uint64_t bloom_layer_insert_all(const BloomLayer *layer, uint8_t *bytes, const uint64_t *hashes,
                                 uint64_t count);
 
@@ -69,7 +69,14 @@ void bloom_layer_prefetch(const BloomLayer *layer, const uint8_t *bytes, uint64_
 void bloom_layer_positions(const BloomLayer *layer, uint64_t hash, uint64_t cells[BLOOM_MAX_K]);
 
 /* true: the key may be in; false: it was certainly never put in. */
-bool bloom_contains(const BloomFilter *filter, uint64_t hash);
+BLOOM_INLINE bool bloom_contains(const BloomFilter *filter, uint64_t hash) {
+  for (unsigned i = 0; i < filter->layer_count; i++) {
+    if (bloom_layer_contains(&filter->layers[i], filter->cell_bits, filter->bytes, hash)) {
+      return true;
+    }
+  }
+  return false;
+}
 
 /* What the cells say. */
 typedef struct BloomFacts {

@@ -160,11 +160,10 @@ bool bloom_decode(const void *blob, uint64_t size, BloomFilter *filter,
   return true;
 }
 
-/* Bits behind a flat layer's last cell, up to the end of its last word. */
+/* Bits behind a flat layer's last cell, up to the end of its last byte. */
 static bool padding_is_zero(const BloomFilter *filter, const BloomLayer *layer) {
   uint64_t bits = bloom_cells(&layer->geometry) * filter->cell_bits;
-  if (bits % 64 == 0) return true;
-  return load_le64(filter->bytes + layer->offset + bits / 64 * 8) >> bits % 64 == 0;
+  return bits % 8 == 0 || filter->bytes[layer->offset + bits / 8] >> bits % 8 == 0;
 }
 
 bool bloom_intact(const BloomFilter *filter) {

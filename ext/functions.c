@@ -90,52 +90,62 @@ static void remember_bound(sqlite3_context *context, const BloomFilter *filter) 
   sqlite3_set_auxdata(context, 0, bound, sqlite3_free);
 }
 
-/* The filter of a call without a remembered one. */
-static const BloomFilter *first_filter(sqlite3_context *context, sqlite3_value **argv,
-                                       BloomFilter *room) {
-  const BloomFilter *filter =
-      bloom_filter_arg(context, "bloom_contains", argv[0], argv[1], room, false);
-  if (filter != room) return filter; /* an error, or a bloom_ref */
-  if (sqlite3_value_frombind(argv[0])) {
-    remember_bound(context, filter);
-  } else if (!check_unbound(context, filter)) {
-    return NULL;
-  }
-  return filter;
+/* The remembered filter, verified at its first use. *failed: it is damaged, and that is said. */
+static const BloomFilter *bound_filter(sqlite3_context *context, BoundFilter *bound, bool *failed) {
+  bound->intact = bound->intact || bloom_intact(&bound->filter);
+  if (bound->intact) return &bound->filter;
+  bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
+  *failed = true;
+  return NULL;
 }
 
-/* The remembered filter, verified at its first use. NULL: it is another one, or damaged. */
-static const BloomFilter *bound_filter(sqlite3_context *context, sqlite3_value **argv,
-                                       BoundFilter *bound, bool *failed) {
-  if (sqlite3_value_blob(argv[0]) != bound->filter.bytes) return NULL;
-  if (BLOOM_UNLIKELY(!bound->intact)) {
-    bound->intact = bloom_intact(&bound->filter);
-    if (!bound->intact) {
-      bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
-      *failed = true;
-      return NULL;
-    }
-  }
-  return &bound->filter;
-}
-
-static void contains_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  BloomFilter room;
-  const BloomFilter *filter = NULL;
-  BoundFilter *bound = sqlite3_get_auxdata(context, 0);
+static void answer(sqlite3_context *context, const BloomFilter *filter, sqlite3_value *key) {
   uint64_t hash;
-  int type;
-  bool failed = false;
-  (void)argc;
-  if (bound) filter = bound_filter(context, argv, bound, &failed);
-  if (filter == NULL && !failed) filter = first_filter(context, argv, &room);
-  if (filter == NULL) return;
-  type = bloom_key_hash_value(argv[1], &hash);
+  int type = bloom_key_hash_value(key, &hash);
   if (BLOOM_LIKELY(type > 0)) {
     sqlite3_result_int(context, bloom_contains(filter, hash));
   } else if (type < 0) {
     sqlite3_result_error_nomem(context);
   } /* else a NULL key: the result is NULL as it stands */
+}
+
+/* A statement's first two rows, and all rows of a filter that is neither bound nor a bloom_ref. */
+static BLOOM_NOINLINE void contains_slowly(sqlite3_context *context, sqlite3_value **argv,
+                                           BoundFilter *bound) {
+  BloomFilter room;
+  const BloomFilter *filter = NULL;
+  bool failed = false;
+  if (bound && sqlite3_value_blob(argv[0]) == bound->filter.bytes) {
+    filter = bound_filter(context, bound, &failed);
+  }
+  if (filter == NULL && !failed) {
+    filter = bloom_filter_arg(context, "bloom_contains", argv[0], argv[1], &room, false);
+    if (filter == &room) {
+      if (sqlite3_value_frombind(argv[0])) {
+        remember_bound(context, filter);
+      } else if (!check_unbound(context, filter)) {
+        filter = NULL;
+      }
+    }
+  }
+  if (filter) answer(context, filter, argv[1]);
+}
+
+static void contains_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) {
+    const BloomFilter *ref = sqlite3_value_pointer(argv[0], BLOOM_POINTER_TYPE);
+    if (BLOOM_LIKELY(ref != NULL)) {
+      answer(context, ref, argv[1]);
+      return;
+    }
+  }
+  BoundFilter *bound = sqlite3_get_auxdata(context, 0);
+  if (BLOOM_LIKELY(bound && bound->intact && sqlite3_value_blob(argv[0]) == bound->filter.bytes)) {
+    answer(context, &bound->filter, argv[1]);
+  } else {
+    contains_slowly(context, argv, bound);
+  }
 }
 
 /* A copy of the filter whose layers each start at a multiple of 64: no line straddles two lines of

@@ -22,11 +22,12 @@ static void insertion_sort(uint64_t *hashes, uint64_t count) {
 
 /* Sorts by the byte at `shift` and, within equal bytes, by those below it: at most eight deep. */
 static void sort_from(uint64_t *hashes, uint64_t count, unsigned shift) {
-  uint64_t next[BUCKETS] = {0}, end[BUCKETS];
+  uint64_t next[BUCKETS], end[BUCKETS];
   if (count <= SHORT_RUN) {
     insertion_sort(hashes, count);
     return;
   }
+  memset(next, 0, sizeof next);
   for (uint64_t i = 0; i < count; i++) next[hashes[i] >> shift & 0xff]++;
   for (uint64_t b = 0, at = 0; b < BUCKETS; b++) {
     uint64_t size = next[b];

@@ -461,7 +461,7 @@ static bool has_room(BloomStore *store, uint64_t hash) {
   const uint8_t *at = chunk_at(
       store, store->first_chunk[store->filter.layer_count - 1] + cells[0] / cells_per_chunk, &size);
   uint64_t occupied = 0;
-  for (uint64_t i = 0; i < size; i += 8) occupied += popcount64(load_le64(at + i));
+  for (uint64_t i = 0; i + 8 <= size; i += 8) occupied += popcount64(load_le64(at + i));
   store->blind_adds++;
   return (double)occupied / ((double)size * 8) <
          bloom_cells_at(&last->geometry, 0.9 * (double)last->capacity) /

@@ -424,7 +424,7 @@ class Layer:
         return 1 if self.kind == PLAIN else 4
 
     def size(self):
-        return -(-self.cells * self.cell_bits() // 64) * 8
+        return -(-self.cells * self.cell_bits() // 8)
 
     def entry(self):
         return self.ENTRY.pack(self.capacity, self.lines, self.line_bits, self.rate, self.k,
@@ -800,15 +800,15 @@ class Growth:
         """False if the tail is full; it is then clean."""
         if len(self.tail) < self.room:
             return True
-        if self.room == 0 or self.room < self.few:
-            self.room = 64 if len(self.tail) < 64 else min(2 * len(self.tail), self.MAX_ROOM)
+        if self.room == 0:
+            self.room = max(64, self.few)
             return True
         d = self.clean_tail()
         if d <= self.room // 2:
             return True
         if self.room == self.MAX_ROOM:
             return False
-        self.room = min(5 * (d // 2), self.MAX_ROOM)
+        self.room = min(8 * (d // 2), self.MAX_ROOM)
         return True
 
     def put(self, h):

@@ -187,8 +187,11 @@ def random_key(rng, depth=0):
 
 
 def random_p(rng):
-    if rng.random() < 0.3:
+    pick = rng.random()
+    if pick < 0.2:
         return rng.choice((0.01, 0.1, 0.5, 1e-9, 0.999))
+    if pick < 0.3:
+        return rng.uniform(0.5, 1)
     return 10 ** rng.uniform(-9, 0)
 
 

@@ -186,6 +186,14 @@ def test_keys():
             for key in (rng.randbytes(size), "".join(rng.choices("abcxyz", k=size))):
                 told = json.loads(ext.call("bloom_explain", blob, key))
                 checks.equal(repr(key), told["hash"], "%016x" % key_hash(key))
+    with Checks("keys: numbers spelt with very many zeros") as checks:
+        for zeros in (0, 9, 10, 99, 12345, 99999, 100000, 123456, 150000):
+            for digits in (zeros, zeros * 10 + 7, zeros + 1, zeros - 20):
+                texts = "1%se-%d" % ("0" * zeros, digits), "0.%s7e%d" % ("0" * zeros, digits)
+                for key in texts + ("-%d.%se%06d" % (zeros, "0" * zeros, digits),):
+                    told = json.loads(ext.call("bloom_explain", blob, key))
+                    wanted = "%016x" % key_hash(key)
+                    checks.equal(key[:9] + ".." + key[-9:], told["hash"], wanted)
     with Checks("composite keys: the bytes of bloom_key") as checks:
         for _ in range(2000):
             parts = [harness.random_key(rng) for _ in range(rng.randrange(1, 5))]
@@ -460,6 +468,11 @@ def crafted(rng):
             if rng.random() < fill:
                 layer.set(cell, 1 if kind == 1 else rng.randrange(1, 16))
         layers.append(layer)
+    if kind == 1 and rng.random() < 0.3:  # layers of one shape, as several unions can leave
+        for layer in rng.choices(layers, k=2):
+            again = layer.copy()
+            again.insert(rng.getrandbits(64))
+            layers.append(again)
     return bloomfile.Filter(kind, n, p, rng.randrange(16), layers)
 
 
@@ -487,6 +500,8 @@ def test_crafted():
             alike = decode(repaired(f.encode()))
             if f.kind == g.kind == 1:
                 more = g.layers + alike.layers[1:]
+                for layer in more[::2]:
+                    layer.insert(rng.getrandbits(64))
                 rng.shuffle(more)
                 alike.layers[1:] = more
             empty = bloomfile.Filter()
