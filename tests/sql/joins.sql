@@ -62,5 +62,5 @@ SELECT CASE i / 2 % 3 WHEN 0 THEN '0.' || d WHEN 1 THEN substr(d, 1, 2) || '.' |
 CREATE TABLE reals(r REAL PRIMARY KEY);
 INSERT OR IGNORE INTO reals SELECT t FROM decimals;
 SELECT 'decimals', count(*), max(digits) FROM decimals;
-SELECT 'lost', t, digits FROM decimals JOIN reals ON r = t WHERE NOT bloom_contains((SELECT bloom_ref(f) FROM (SELECT bloom_build(r, 35000, 1e-9) AS f FROM reals)), t) LIMIT 20;
-SELECT 'lost', t, digits FROM decimals JOIN reals ON r = t WHERE NOT bloom_contains((SELECT bloom_ref(f) FROM (SELECT bloom_build(t, 35000, 1e-9) AS f FROM decimals)), r) LIMIT 20;
+SELECT 'lost', t, digits FROM decimals CROSS JOIN reals ON r = t WHERE NOT bloom_contains((SELECT bloom_ref(f) FROM (SELECT bloom_build(r, 35000, 1e-9) AS f FROM reals)), t) LIMIT 20;
+SELECT 'lost', t, digits FROM decimals CROSS JOIN reals ON r = t WHERE NOT bloom_contains((SELECT bloom_ref(f) FROM (SELECT bloom_build(t, 35000, 1e-9) AS f FROM decimals)), r) LIMIT 20;
