@@ -505,9 +505,7 @@ class Layer:
 
     def behind_last(self):
         """The reserved bits behind the last cell, as a number."""
-        return int.from_bytes(self.body[-8:], "little") >> 64 - (
-            self.size() * 8 - self.cells * self.cell_bits()
-        )
+        return self.body[-1] >> 8 - (self.size() * 8 - self.cells * self.cell_bits())
 
     def merge(self, other, union):
         if self.kind == PLAIN:
@@ -702,7 +700,7 @@ def read_entry(blob, kind, entry_at, cells_at):
     demand(1 <= k <= 64, "k")
     demand(per_key == (1 if lines == 1 else lines_of_key(k)), "L")
     demand(reserved == 0, "reserved bytes")
-    size = -(-lines * line_bits * (1 if kind == PLAIN else 4) // 64) * 8
+    size = -(-lines * line_bits * (1 if kind == PLAIN else 4) // 8)
     shape = (lines, line_bits, k, per_key)
     return size, (kind, capacity, rate, shape, cells_at, cells_at + size)
 
@@ -737,7 +735,7 @@ def new(n, p=None, kind="plain"):
 def size(n, p=None):
     """bloom_size(): the bytes of a plain filter."""
     lines, line_bits, _, _ = geometry(check_n(n), check_p(p))
-    return 72 + -(-lines * line_bits // 64) * 8
+    return 72 + -(-lines * line_bits // 8)
 
 
 def build(keys, n=None, p=None, kind="plain"):
@@ -774,10 +772,9 @@ class Growth:
         self.f = f
         shape = expected(*f.layers[0].shape)
         self.limit = math.floor(min(f.n, max(shape.keys_at(f.p / 2), f.n - self.MAX_ROOM // 2)))
-        self.few = f.n - self.limit
         self.budget = f.p - shape.rate_at(self.limit)
         self.counted, self.direct = 0, False
-        self.tail, self.room = array("Q"), 0
+        self.tail, self.room = array("Q"), max(64, f.n - self.limit)
 
     def open(self, keys, share):
         rate = max(self.budget * share, MIN_RATE)
@@ -799,9 +796,6 @@ class Growth:
     def tail_has_room(self):
         """False if the tail is full; it is then clean."""
         if len(self.tail) < self.room:
-            return True
-        if self.room == 0:
-            self.room = max(64, self.few)
             return True
         d = self.clean_tail()
         if d <= self.room // 2:
