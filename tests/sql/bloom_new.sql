@@ -3,7 +3,7 @@ SELECT 'type', typeof(bloom_new(10, 0.01));
 SELECT 'empty', bloom_contains(bloom_new(10, 0.01), 'a'), bloom_count(bloom_new(10, 0.01));
 SELECT 'rate 0', bloom_fpr(bloom_new(10, 0.01));
 SELECT 'n and p kept', json_extract(bloom_info(bloom_new(1234, 0.005)), '$.n', '$.p');
--- 72 bytes and 99 cells in 16 bytes; counters are 4 bits each: 396 bits in 56 bytes
+-- 72 bytes and 99 cells in 13 bytes; counters are 4 bits each: 396 bits in 50 bytes
 SELECT 'bytes', length(bloom_new(10, 0.01)), length(bloom_new(10, 0.01, 'counting'));
 SELECT 'kinds', json_extract(bloom_info(bloom_new(10, 0.01, 'plain')), '$.kind'),
        json_extract(bloom_info(bloom_new(10, 0.01, 'COUNTING')), '$.kind');

@@ -1,7 +1,7 @@
 -- bloom_size(n, p): the bytes that bloom_build(key, n, p) returns.
 -- The expected bytes are worked out from the sizing formula: for a flat filter
 --   k = floor or ceil(log2 1/p), cells = ceil(n * -k / ln(1 - p^(1/k))) + ceil(0.22 (k-1)) + 1,
--- whole 8-byte words of them behind 72 bytes of header.
+-- whole bytes of them behind 72 bytes of header.
 SELECT 'type', typeof(bloom_size(10, 0.5));
 SELECT 'n 1 p 0.5: 3 cells', bloom_size(1, 0.5);
 SELECT 'n 1 p 0.001: 18 cells', bloom_size(1, 0.001);
