@@ -99,7 +99,7 @@ static const BloomFilter *bound_filter(sqlite3_context *context, BoundFilter *bo
   return NULL;
 }
 
-static void answer(sqlite3_context *context, const BloomFilter *filter, sqlite3_value *key) {
+BLOOM_INLINE void answer(sqlite3_context *context, const BloomFilter *filter, sqlite3_value *key) {
   uint64_t hash;
   int type = bloom_key_hash_value(key, &hash);
   if (BLOOM_LIKELY(type > 0)) {
@@ -132,20 +132,23 @@ static BLOOM_NOINLINE void contains_slowly(sqlite3_context *context, sqlite3_val
 }
 
 static void contains_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  BoundFilter *bound = sqlite3_get_auxdata(context, 0);
+  const BloomFilter *filter;
   (void)argc;
-  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) {
-    const BloomFilter *ref = sqlite3_value_pointer(argv[0], BLOOM_POINTER_TYPE);
-    if (BLOOM_LIKELY(ref != NULL)) {
-      answer(context, ref, argv[1]);
+  if (bound) {
+    filter = &bound->filter;
+    if (BLOOM_UNLIKELY(!bound->intact || sqlite3_value_blob(argv[0]) != filter->bytes)) {
+      contains_slowly(context, argv, bound);
+      return;
+    }
+  } else {
+    filter = sqlite3_value_pointer(argv[0], BLOOM_POINTER_TYPE);
+    if (BLOOM_UNLIKELY(filter == NULL)) {
+      contains_slowly(context, argv, NULL);
       return;
     }
   }
-  BoundFilter *bound = sqlite3_get_auxdata(context, 0);
-  if (BLOOM_LIKELY(bound && bound->intact && sqlite3_value_blob(argv[0]) == bound->filter.bytes)) {
-    answer(context, &bound->filter, argv[1]);
-  } else {
-    contains_slowly(context, argv, bound);
-  }
+  answer(context, filter, argv[1]);
 }
 
 /* A copy of the filter whose layers each start at a multiple of 64: no line straddles two lines of

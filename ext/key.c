@@ -207,7 +207,7 @@ BLOOM_INLINE int read_key(sqlite3_value *value, BloomKey *key) {
   }
 }
 
-static uint64_t hash_number(uint64_t bits, uint64_t seed) {
+BLOOM_INLINE uint64_t hash_number(uint64_t bits, uint64_t seed) {
   uint8_t bytes[8];
   store_le64(bytes, bits);
   return XXH3_64bits_withSeed(bytes, sizeof bytes, seed);
@@ -234,12 +234,28 @@ uint64_t bloom_key_hash(const BloomKey *key) {
   return hash_key(key);
 }
 
-int bloom_key_hash_value(sqlite3_value *value, uint64_t *hash) {
+static BLOOM_NOINLINE int hash_any(sqlite3_value *value, uint64_t *hash) {
   BloomKey key;
-  if (BLOOM_UNLIKELY(read_key(value, &key) != SQLITE_OK)) return -1;
-  if (key.type == 0) return 0;
-  *hash = hash_key(&key);
+  if (read_key(value, &key) != SQLITE_OK) return -1;
+  if (key.type != 0) *hash = hash_key(&key);
   return (int)key.type;
+}
+
+/* Text that is no number and integers go by the shortest way, and as hash_any would. */
+int bloom_key_hash_value(sqlite3_value *value, uint64_t *hash) {
+  int type = sqlite3_value_type(value);
+  if (type == SQLITE_TEXT) {
+    const uint8_t *text = sqlite3_value_text(value);
+    uint64_t size = (uint64_t)sqlite3_value_bytes(value);
+    if (BLOOM_LIKELY(text && !may_be_number(text, size))) {
+      *hash = XXH3_64bits(text, (size_t)size);
+      return BLOOM_TYPE_TEXT;
+    }
+  } else if (type == SQLITE_INTEGER) {
+    *hash = hash_number((uint64_t)sqlite3_value_int64(value), SEED_INTEGER);
+    return BLOOM_TYPE_INTEGER;
+  }
+  return hash_any(value, hash);
 }
 
 /* ---- composite keys ---- */

@@ -235,9 +235,24 @@ static void insert_into(sqlite3_stmt *insert, const Spelling *spelling, unsigned
   sqlite3_reset(insert);
 }
 
-/* `promised`: equal pairs must have equal hashes. */
+/* Significant digits of what stands in b's TEXT column: text that SQLite made of a bound number.
+** From 3.53 on it writes 17 digits where 15 do not come back as the same double. */
+static unsigned digits_written(sqlite3_stmt *written) {
+  unsigned count = 0, zeros = 0;
+  check_ok(sqlite3_step(written), "read");
+  const char *text = (const char *)sqlite3_column_text(written, 0);
+  for (; text && *text && *text != 'e' && *text != 'E'; text++) {
+    if (*text < '0' || *text > '9' || (*text == '0' && count == 0)) continue;
+    zeros = *text == '0' ? zeros + 1 : 0;
+    count++;
+  }
+  sqlite3_reset(written);
+  return count - zeros;
+}
+
+/* `promised`: equal pairs must have equal hashes; for b's TEXT column if `text_promised` too. */
 static void compare_pairs(sqlite3_stmt *pairs, const Spelling *x, const Spelling *y, bool promised,
-                          Tally *tally) {
+                          bool text_promised, Tally *tally) {
   check_ok(sqlite3_step(pairs), "compare");
   for (int i = 0; i < PAIRS; i++) {
     if (sqlite3_column_type(pairs, 2 * i) == SQLITE_NULL) continue;
@@ -245,8 +260,9 @@ static void compare_pairs(sqlite3_stmt *pairs, const Spelling *x, const Spelling
     tally->equal += equal;
     tally->different += !equal && !same;
     if (!equal || same) continue;
-    CHECK(!promised, "'%s' and '%s' are equal as %s and %s", x->text, y->text,
-          affinities[i / AFFINITIES], affinities[i % AFFINITIES]);
+    CHECK(!promised || (i % AFFINITIES == 0 && !text_promised),
+          "'%s' and '%s' are equal as %s and %s", x->text, y->text, affinities[i / AFFINITIES],
+          affinities[i % AFFINITIES]);
     tally->beyond++;
     snprintf(tally->example, sizeof tally->example, "'%s' and '%s' as %s and %s", x->text, y->text,
              affinities[i / AFFINITIES], affinities[i % AFFINITIES]);
@@ -256,7 +272,7 @@ static void compare_pairs(sqlite3_stmt *pairs, const Spelling *x, const Spelling
 
 /* Two spellings of one number, or of two that are neighbours, as text or as number. */
 static void spelt_numbers(void **state) {
-  sqlite3_stmt *pairs, *a, *b;
+  sqlite3_stmt *pairs, *a, *b, *written;
   Tally tally = {0};
   uint64_t seed = 15;
   (void)state;
@@ -264,6 +280,7 @@ static void spelt_numbers(void **state) {
   pairs = prepare_pairs();
   a = prepare("INSERT OR REPLACE INTO a(rowid, t, i, r, n, b) VALUES (1, ?1, ?1, ?1, ?1, ?1)");
   b = prepare("INSERT OR REPLACE INTO b(rowid, t, i, r, n, b) VALUES (1, ?1, ?1, ?1, ?1, ?1)");
+  written = prepare("SELECT t FROM b");
   for (unsigned round = 0; round < 40000; round++) {
     Spelling x, y;
     char digits[32];
@@ -277,9 +294,11 @@ static void spelt_numbers(void **state) {
     insert_into(a, &x, 0);
     insert_into(b, &y, how);
     /* a bound number is itself, however it was spelt */
-    compare_pairs(pairs, &x, &y, x.promised && (how > 0 || y.promised), &tally);
+    compare_pairs(pairs, &x, &y, x.promised && (how > 0 || y.promised),
+                  how != 1 || digits_written(written) <= 15, &tally);
   }
   sqlite3_finalize(pairs);
+  sqlite3_finalize(written);
   sqlite3_finalize(a);
   sqlite3_finalize(b);
   printf("# key: %u equal pairs, %u different ones; %u equal ones beyond the promise differ\n",
@@ -400,7 +419,7 @@ static void known_spellings(void **state) {
       append(y.text, texts[j]);
       insert_into(a, &x, 0);
       insert_into(b, &y, 0);
-      compare_pairs(pairs, &x, &y, !is_beyond(x.text) && !is_beyond(y.text), &tally);
+      compare_pairs(pairs, &x, &y, !is_beyond(x.text) && !is_beyond(y.text), true, &tally);
     }
   }
   sqlite3_finalize(pairs);
@@ -408,6 +427,30 @@ static void known_spellings(void **state) {
   sqlite3_finalize(b);
   if (tally.beyond) printf("# key: beyond the promise: %s\n", tally.example);
   CHECK(tally.equal > 5000 && tally.different > 50000, "%u %u", tally.equal, tally.different);
+}
+
+/* Decimals of at most 15 digits, as text and as what SQLite makes of the text for a REAL column:
+** equal for `=`, so one hash. Versions that read decimals through long double are one ulp off for
+** one in 10,000 of them, 0.446381 among them. */
+static void decimals_as_sqlite_reads_them(void **state) {
+  sqlite3_stmt *compare = prepare("SELECT key_hash(?1) = key_hash(CAST(?1 AS REAL))");
+  uint64_t seed = 17, tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+  unsigned rounds = 200000, missed = 0;
+  char text[64], example[64] = "";
+  (void)state;
+  for (unsigned round = 0; round < rounds; round++) {
+    unsigned places = 1 + next_random(&seed) % 8;
+    uint64_t digits = next_random(&seed) % 1000000000000000 / tens[next_random(&seed) % 9];
+    if (round == 0) digits = 446381, places = 6;
+    snprintf(text, sizeof text, "%llu.%0*llu", (unsigned long long)(digits / tens[places]),
+             (int)places, (unsigned long long)(digits % tens[places]));
+    sqlite3_bind_text(compare, 1, text, -1, SQLITE_STATIC);
+    check_ok(sqlite3_step(compare), "compare");
+    if (sqlite3_column_int(compare, 0) == 0 && missed++ == 0) strcpy(example, text);
+    sqlite3_reset(compare);
+  }
+  sqlite3_finalize(compare);
+  CHECK(missed == 0, "%u of %u decimals differ, for example %s", missed, rounds, example);
 }
 
 /* Every pair of an integer and a real that are equal, and their neighbours. */
@@ -518,6 +561,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(spelt_numbers),
       cmocka_unit_test(known_spellings),
+      cmocka_unit_test(decimals_as_sqlite_reads_them),
       cmocka_unit_test(integers_and_reals),
       cmocka_unit_test(special_numbers),
       cmocka_unit_test(different_keys_differ),

@@ -1,0 +1,31 @@
+# The bloom table: bad input, damage, transactions, faults, kills and several processes. The
+# extension is compiled into the test program.
+TABLE_SOURCES = $(wildcard tests/table/*.c)
+TABLE_OBJECTS = $(ROOMS:%=$(B)/table/ext-%.o)
+TABLE_SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+
+CHECK_FILES += $(B)/table/table
+CHECK_SUITES += '$(B)/table/table quick'
+GATE_FILES += $(B)/table/sanitized $(NEWEST)/libsqlite3.so.0
+GATE_SUITES += '$(B)/table/table short steps kill processes'
+GATE_SUITES += 'LD_LIBRARY_PATH=$(NEWEST) $(B)/table/table short steps'
+GATE_SUITES += 'LD_LIBRARY_PATH=$(NEWEST) $(B)/table/table quick'
+GATE_SUITES += '$(B)/table/sanitized quick input damage transactions house faults steps'
+GATE_SUITES += 'BLOOM=$(B)/bloom.so $(B)/table/table quick input transactions house'
+
+.PHONY: table-long
+table-long: $(B)/table/table ## the tests of the bloom table at full length
+	@tests/run '$(B)/table/table long'
+
+$(B)/table:
+	mkdir -p $@
+
+$(B)/table/ext-%.o: ext/%.c $(HEADERS) Makefile | $(B)/table $(DEPS_FIRST)
+	$(CC) $(ALL_CFLAGS) -DSQLITE_CORE -c -o $@ $<
+
+$(B)/table/table: $(TABLE_SOURCES) tests/table/table.h $(TABLE_OBJECTS) | $(DEPS_FIRST)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $(TABLE_SOURCES) $(TABLE_OBJECTS) -lsqlite3 -lm
+
+$(B)/table/sanitized: $(TABLE_SOURCES) tests/table/table.h $(ROOMS:%=ext/%.c) $(HEADERS) | $(B)/table $(DEPS_FIRST)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -DSQLITE_CORE -ffp-contract=off $(TABLE_SANITIZE) -o $@ \
+	  $(TABLE_SOURCES) $(ROOMS:%=ext/%.c) -lsqlite3 -lm
