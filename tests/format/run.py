@@ -321,6 +321,29 @@ def test_random():
             absent.check(checks)
 
 
+def test_growth():
+    rng = seeded("growth")
+    for step in ("build", "add"):
+        with Checks("growth by bloom_%s, to 8 n keys at any p" % step) as checks:
+            grown = 0
+            for _ in range(150):
+                n = rng.randrange(1, 40)
+                p = rng.uniform(0.4, 1) if rng.random() < 0.4 else harness.random_p(rng)
+                keys = [rng.getrandbits(40) for _ in range(rng.randrange(1, 8 * n + 1))]
+                what = "n %d p %r keys %d" % (n, p, len(keys))
+                if step == "build":
+                    f = build(keys, n, p)
+                    checks.equal(what, ext.build(keys, n, p, "plain"), f.encode())
+                else:
+                    f, blob = bloomfile.new(n, p), ext.call("bloom_new", n, p)
+                    for at in range(0, len(keys), 50):
+                        f = f.add(*keys[at : at + 50])
+                        blob = ext.call("bloom_add", blob, *keys[at : at + 50])
+                    checks.equal(what, blob, f.encode())
+                grown += len(f.layers) > 1
+            checks.true("most of them grew: %d" % grown, grown > 75)
+
+
 def test_large():
     rng = seeded("large")
     for n, p, kind, count in (
@@ -546,6 +569,7 @@ if __name__ == "__main__":
     test_keys()
     test_sizes()
     test_random()
+    test_growth()
     test_large()
     test_damage()
     test_crafted()
