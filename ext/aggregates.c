@@ -35,13 +35,17 @@ typedef struct Waiting {
   uint64_t room;
 } Waiting;
 
+typedef struct Glance {
+  double number;
+  bool null;
+} Glance;
+
 typedef struct Build {
   BloomDraft *draft;  /* NULL until the first key, and when the data decide the size */
   BloomParams params; /* of the first row; every other row must agree */
-  int n_type;         /* types of the first row's n and p, */
-  int p_type;
-  sqlite3_int64 first_n; /* and their values, to see quickly that a row's are the same */
-  double first_p;
+  Glance first_n;     /* the first row's n and p, to see quickly that a row's are the same */
+  Glance first_p;
+  bool glance;      /* false: every row is looked at closely */
   Waiting waiting;  /* the tail, or all hashes when the data decide the size */
   uint64_t counted; /* hashes that set a new bit in the last layer */
   uint64_t limit;   /* of counted: then the last layer takes no more */
@@ -250,39 +254,27 @@ static int empty_ring(Build *build) {
 
 /* ---- bloom_build ---- */
 
-/* true when a row's parameters are those of the first row, at a glance: n an INTEGER or NULL, p a
-** REAL or NULL, no kind. */
+/* What a row's n or p must be for the row to pass at a glance: the first row's number, or NULL. */
+BLOOM_INLINE bool same_number(const Glance *first, sqlite3_value *value) {
+  if (first->null) return sqlite3_value_type(value) == SQLITE_NULL;
+  return sqlite3_value_double(value) == first->number;
+}
+
 BLOOM_INLINE bool same_at_a_glance(const Build *build, int argc, sqlite3_value **argv) {
-  if (argc > 3) return false;
-  if (argc > 1) {
-    if (sqlite3_value_type(argv[1]) != build->n_type) return false;
-    if (build->n_type != SQLITE_NULL && sqlite3_value_int64(argv[1]) != build->first_n) {
-      return false;
-    }
-  }
-  if (argc > 2) {
-    if (sqlite3_value_type(argv[2]) != build->p_type) return false;
-    if (build->p_type != SQLITE_NULL &&
-        bits_of_double(sqlite3_value_double(argv[2])) != bits_of_double(build->first_p)) {
-      return false;
-    }
-  }
-  return true;
+  return build->glance && (argc < 2 || same_number(&build->first_n, argv[1])) &&
+         (argc < 3 || same_number(&build->first_p, argv[2]));
+}
+
+static void note_number(Glance *first, sqlite3_value *value) {
+  first->null = sqlite3_value_type(value) == SQLITE_NULL;
+  first->number = sqlite3_value_double(value);
 }
 
 static void note_first(Build *build, int argc, sqlite3_value **argv) {
   build->started = true;
-  build->n_type = build->p_type = -1; /* no value's type: looked at closely on every row */
-  if (argc > 1) {
-    int type = sqlite3_value_type(argv[1]);
-    if (type == SQLITE_INTEGER || type == SQLITE_NULL) build->n_type = type;
-    build->first_n = sqlite3_value_int64(argv[1]);
-  }
-  if (argc > 2) {
-    int type = sqlite3_value_type(argv[2]);
-    if (type == SQLITE_FLOAT || type == SQLITE_NULL) build->p_type = type;
-    build->first_p = sqlite3_value_double(argv[2]);
-  }
+  build->glance = argc < 4;
+  if (argc > 1) note_number(&build->first_n, argv[1]);
+  if (argc > 2) note_number(&build->first_p, argv[2]);
 }
 
 static void fail_changed(sqlite3_context *context, const BloomParams *a, const BloomParams *b) {
@@ -341,6 +333,7 @@ static BLOOM_NOINLINE Build *slow_context(sqlite3_context *context, int argc, sq
     sqlite3_result_error_nomem(context);
   } else if (!build->failed && !check_params(build, context, argc, argv)) {
     build->failed = true;
+    build->glance = false;
   }
   return build == NULL || build->failed ? NULL : build;
 }
@@ -349,8 +342,7 @@ static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv)
   Build *build = sqlite3_aggregate_context(context, sizeof *build);
   uint64_t hash;
   int type, code = SQLITE_OK;
-  if (BLOOM_UNLIKELY(build == NULL || build->failed || !build->started ||
-                     !same_at_a_glance(build, argc, argv))) {
+  if (BLOOM_UNLIKELY(build == NULL || !same_at_a_glance(build, argc, argv))) {
     build = slow_context(context, argc, argv, build);
     if (build == NULL) return;
   }
@@ -367,6 +359,7 @@ static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv)
   }
   if (code != SQLITE_OK) {
     build->failed = true;
+    build->glance = false;
     fail_build(context, build, code);
   }
 }
