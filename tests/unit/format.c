@@ -193,9 +193,9 @@ static void view_of_a_blob(void **state) {
   assert_true(bloom_decode(blob.bytes, blob.size, &filter, reason));
   assert_true(filter.n == 30 && filter.p == 0.01f && filter.kind == BLOOM_PLAIN);
   assert_true(filter.cell_bits == 1 && filter.key_types == 5 && filter.layer_count == 3);
-  assert_true(filter.body == 40 + 3 * 32 && filter.size == filter.body + 40 + 192 + 40);
-  assert_true(filter.layers[1].offset == filter.body + 40);
-  assert_true(filter.layers[2].offset == filter.body + 40 + 192);
+  assert_true(filter.body == 40 + 3 * 32 && filter.size == filter.body + 38 + 192 + 38);
+  assert_true(filter.layers[1].offset == filter.body + 38);
+  assert_true(filter.layers[2].offset == filter.body + 38 + 192);
   assert_true(filter.layers[1].capacity == 60 && filter.layers[1].rate == 0.005f);
   assert_true(filter.layers[1].geometry.lines == 3 && filter.layers[1].geometry.k == 9);
   uint64_t seed = 13;
@@ -257,7 +257,7 @@ static void padding_must_be_zero(void **state) {
     Blob blob = make(kinds[i]);
     uint64_t cells = kinds[i] == COUNTING ? 301 * 4 : 301;
     uint64_t first = header_size(blob) * 8 + cells, end = header_size(blob) * 8;
-    end += (cells + 63) / 64 * 64;
+    end += (cells + 7) / 8 * 8;
     for (uint64_t bit = first; bit < end; bit++) {
       blob.bytes[bit / 8] = (uint8_t)(blob.bytes[bit / 8] ^ 1u << bit % 8);
       repair(blob);
@@ -418,10 +418,15 @@ static void bounds_of_n_and_p(void **state) {
   }
 }
 
-/* One layer with these numbers and a body of the length that they mean. */
+/* A layer with these numbers and a body of the length that they mean: the second of a plain filter,
+** the only one of a counting one. */
 static bool layer_taken(uint8_t kind, BloomGeometry geometry, uint64_t capacity, float rate) {
   BloomFilter filter = start(kind, 30, 0.01f);
-  append(&filter, 30, 0.01f, (BloomGeometry){1, 64, 1, 1});
+  if (kind == BLOOM_COUNTING) {
+    filter = start(kind, capacity, rate);
+  } else {
+    append(&filter, 30, 0.01f, (BloomGeometry){1, 64, 1, 1});
+  }
   append(&filter, capacity, rate, geometry);
   if (filter.size > 1 << 20) filter.size = 1 << 20; /* a lie about its size */
   Blob blob = {calloc(1, filter.size), filter.size};
@@ -494,6 +499,19 @@ static void bounds_of_a_layer(void **state) {
   }
 }
 
+/* A counting filter with two layers would not know where to remove a key. */
+static void counting_has_one_layer(void **state) {
+  BloomFilter filter = start(BLOOM_COUNTING, 30, 0.01f);
+  (void)state;
+  append(&filter, 30, 0.01f, (BloomGeometry){1, 301, 7, 1});
+  Blob one = finish(&filter);
+  append(&filter, 60, 0.01f, (BloomGeometry){1, 601, 7, 1});
+  Blob two = finish(&filter);
+  assert_true(taken(one) && !taken(two));
+  free(one.bytes);
+  free(two.bytes);
+}
+
 /* 64 layers are the most, also where the blob is long enough for 65; and layers whose lengths add
 ** up to the blob's only when they overflow are refused. */
 static void too_many_layers(void **state) {
@@ -556,6 +574,7 @@ int main(void) {
       cmocka_unit_test(bounds_of_the_fixed_part),
       cmocka_unit_test(bounds_of_n_and_p),
       cmocka_unit_test(bounds_of_a_layer),
+      cmocka_unit_test(counting_has_one_layer),
       cmocka_unit_test(too_many_layers),
       cmocka_unit_test(random_headers),
   };

@@ -97,8 +97,8 @@ static void keep_worst(Worst *worst, double ratio, double p, double n) {
 }
 
 /* Cells over -n ln p / (ln 2)^2, up to what is the same for every n: a lines layer has 80 extra
-** cells and fills its last line, 592 in all, which show near 16 KiB; a flat layer's last word is
-** rounded up to 8 bytes. */
+** cells and fills its last line, 592 in all, which show near 16 KiB; a flat layer's last byte is
+** filled. */
 static void space(void **state) {
   const double fixed = 80 + 512;
   Worst flat = {0}, flat_bytes = {0}, lines = {0}, lines_all = {0};
@@ -112,7 +112,7 @@ static void space(void **state) {
       if (g.lines == 1) {
         keep_worst(&flat, cells / ideal, p, n);
         keep_worst(&flat_bytes, bytes * 8 / ideal, p, n);
-        CHECK(bytes * 8 < cells + 64, "p %g n %g", p, n);
+        CHECK(bytes * 8 < cells + 8, "p %g n %g", p, n);
       } else {
         CHECK(bytes * 8 == cells, "p %g n %g", p, n);
         keep_worst(&lines, (cells - fixed) / ideal, p, n);
@@ -121,7 +121,7 @@ static void space(void **state) {
       }
     }
   }
-  printf("# space: flat %.5f (p %.3g n %.0f), with its last word %.5f (p %.3g n %.0f)\n",
+  printf("# space: flat %.5f (p %.3g n %.0f), with its last byte %.5f (p %.3g n %.0f)\n",
          flat.ratio, flat.p, flat.n, flat_bytes.ratio, flat_bytes.p, flat_bytes.n);
   printf("# space: lines %.5f (p %.3g n %.0f), with 592 cells %.5f (p %.3g n %.0f)\n", lines.ratio,
          lines.p, lines.n, lines_all.ratio, lines_all.p, lines_all.n);
