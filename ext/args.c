@@ -372,27 +372,23 @@ void bloom_fail_draft(sqlite3_context *context, const char *name, int code, uint
 
 /* ---- growth by additions ---- */
 
-/* *occupied are the occupied cells of the last layer, or less than 0: not counted yet. */
-int bloom_draft_add(BloomDraft *draft, uint64_t hash, double *occupied) {
+int bloom_draft_add(BloomDraft *draft, uint64_t hash, BloomFill *fill) {
   const BloomFilter *filter = &draft->filter;
-  unsigned last = filter->layer_count - 1u;
   if (filter->kind == BLOOM_COUNTING) {
     bloom_layer_increment(&filter->layers[0], draft->bytes, hash);
     return SQLITE_OK;
   }
   if (bloom_contains(filter, hash)) return SQLITE_OK;
-  if (*occupied < 0) {
-    *occupied = (double)bloom_layer_occupied(&filter->layers[last], 1, draft->bytes);
-  }
-  if (bloom_is_full(filter, *occupied)) {
+  if (fill->occupied < 0) bloom_count_fill(filter, fill);
+  if (bloom_is_full(filter, fill)) {
     float rate;
     uint64_t capacity = bloom_next_layer(filter, &rate);
     int code = bloom_draft_append(draft, capacity, rate);
     if (code != SQLITE_OK) return code;
-    *occupied = 0;
-    last++;
+    bloom_count_fill(filter, fill);
   }
-  *occupied += bloom_layer_insert(&filter->layers[last], draft->bytes, hash);
+  fill->occupied +=
+      bloom_layer_insert(&filter->layers[filter->layer_count - 1], draft->bytes, hash);
   return SQLITE_OK;
 }
 

@@ -69,9 +69,9 @@ void bloom_fail_draft(sqlite3_context *context, const char *name, int code, uint
 void bloom_draft_result(sqlite3_context *context, BloomDraft *draft);
 void bloom_draft_free(BloomDraft *draft);
 
-/* Adds one key to the draft's last layer, in front of a new one when that is full. Code as above.
- */
-int bloom_draft_add(BloomDraft *draft, uint64_t hash, double *occupied);
+/* Adds one key to the draft's last layer, or to a new one when that is full. *fill is counted when
+** it is not yet. Code as above. */
+int bloom_draft_add(BloomDraft *draft, uint64_t hash, BloomFill *fill);
 
 /* Why two filters that bloom_may_merge refuses do not merge, in memory of sqlite3_malloc. */
 char *bloom_why_not_merge(const BloomFilter *a, const BloomFilter *b);

@@ -377,20 +377,20 @@ void bloom_facts(const BloomFilter *filter, BloomFacts *facts) {
 */
 static const double FIRST_RATE = 1.5, NEXT_RATE = 0.4;
 
-/* Occupied cells that the layer may have after one more key. */
-static double full_cells(const BloomFilter *filter, const BloomLayer *layer) {
+void bloom_count_fill(const BloomFilter *filter, BloomFill *fill) {
+  const BloomLayer *last = &filter->layers[filter->layer_count - 1];
   double rate = fmin(FIRST_RATE * filter->p, (1 + (double)filter->p) / 2);
-  bool first = layer == &filter->layers[0];
-  double keys = first ? bloom_keys_at(&layer->geometry, rate) : (double)layer->capacity;
-  return bloom_cells_at(&layer->geometry, keys);
+  double keys =
+      filter->layer_count > 1 ? (double)last->capacity : bloom_keys_at(&last->geometry, rate);
+  fill->occupied = (double)bloom_layer_occupied(last, filter->cell_bits, filter->bytes);
+  fill->full = bloom_cells_at(&last->geometry, keys);
 }
 
 /* An empty layer takes a key in any case. */
-bool bloom_is_full(const BloomFilter *filter, double occupied) {
-  const BloomLayer *last = &filter->layers[filter->layer_count - 1];
-  double cells = (double)bloom_cells(&last->geometry);
-  double next = last->geometry.k * (1 - occupied / cells);
-  return occupied > 0 && occupied + next > full_cells(filter, last);
+bool bloom_is_full(const BloomFilter *filter, const BloomFill *fill) {
+  const BloomGeometry *last = &filter->layers[filter->layer_count - 1].geometry;
+  double next = last->k * (1 - fill->occupied / (double)bloom_cells(last));
+  return fill->occupied > 0 && fill->occupied + next > fill->full;
 }
 
 uint64_t bloom_next_layer(const BloomFilter *filter, float *rate) {

@@ -89,9 +89,17 @@ typedef struct BloomFacts {
 void bloom_facts(const BloomFilter *filter, BloomFacts *facts);
 uint64_t bloom_layer_occupied(const BloomLayer *layer, unsigned cell_bits, const uint8_t *bytes);
 
-/* Growth by additions: whether the last layer, with `occupied` occupied cells, has no room for one
-** more key; and the capacity and rate of the layer that follows it. */
-bool bloom_is_full(const BloomFilter *filter, double occupied);
+/* Growth by additions. How full the last layer is, and may be. */
+typedef struct BloomFill {
+  double occupied; /* its occupied cells; less than 0: not counted yet */
+  double full;     /* as many as it may have */
+} BloomFill;
+
+void bloom_count_fill(const BloomFilter *filter, BloomFill *fill);
+
+/* Whether the last layer has no room for one more key; and the capacity and rate of the layer that
+** follows it. */
+bool bloom_is_full(const BloomFilter *filter, const BloomFill *fill);
 uint64_t bloom_next_layer(const BloomFilter *filter, float *rate);
 
 /* Merges the cells of a layer of `from` into one of equal geometry: cells of `into` become the

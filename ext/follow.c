@@ -181,8 +181,8 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
   return SQLITE_OK;
 }
 
-/* SQLite itself checks the key: as a generated column of a table that is prepared, never made. There
-** it refuses subqueries, aggregates, windows and functions that are not deterministic. */
+/* SQLite itself checks the key: as a generated column of a table that is prepared, never made.
+** There it refuses subqueries, aggregates, windows and functions that are not deterministic. */
 static int check_key(BloomStore *store, const Follow *follow, const char *names) {
   sqlite3_stmt *unused;
   int code = prepare(store, &unused,
@@ -406,7 +406,7 @@ int bloom_follow_rename(BloomStore *store, const char *name) {
   if (store->of == NULL) return SQLITE_OK;
   code = parse(store, &follow);
   if (code == SQLITE_OK) {
-    /* SQLite has written the new name into the triggers already, unless legacy_alter_table is on. */
+    /* SQLite has written the new name into the triggers by now, unless legacy_alter_table is on. */
     code = find_triggers(store, name, &follow, store->filter.kind, &attached);
     if (code == SQLITE_OK && !attached) {
       code = find_triggers(store, store->name, &follow, store->filter.kind, &attached);

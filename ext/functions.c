@@ -239,13 +239,13 @@ static bool enough_arguments(sqlite3_context *context, const char *name, int arg
 }
 
 static bool add_keys(sqlite3_context *context, BloomDraft *draft, int argc, sqlite3_value **argv) {
-  double occupied = -1;
+  BloomFill fill = {-1, 0};
   for (int i = 1; i < argc; i++) {
     uint64_t hash;
     int type, code;
     if (!bloom_key_arg(context, argv[i], &hash, &type)) return false;
     if (type == 0) continue;
-    code = bloom_draft_add(draft, hash, &occupied);
+    code = bloom_draft_add(draft, hash, &fill);
     if (code != SQLITE_OK) {
       bloom_fail_draft(context, "bloom_add", code, draft->filter.n, draft->filter.p,
                        draft->filter.cell_bits);

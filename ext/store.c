@@ -163,7 +163,7 @@ static void forget(BloomStore *store) {
   store->valid = false;
   store->checked = false;
   store->header_dirty = false;
-  store->occupied = -1;
+  store->fill.occupied = -1;
   store->blind_adds = 0;
   store->touched_count = 0;
 }
@@ -434,7 +434,7 @@ static int append_layer(BloomStore *store, uint64_t capacity, float rate,
     if (code != SQLITE_OK) return code;
   }
   store->header_dirty = true;
-  store->occupied = 0;
+  bloom_count_fill(filter, &store->fill);
   return SQLITE_OK;
 }
 
@@ -446,7 +446,7 @@ static int count_occupied(BloomStore *store) {
     code = need(store, i);
     if (code != SQLITE_OK) return code;
   }
-  store->occupied = (double)bloom_layer_occupied(&filter->layers[last], 1, store->cells);
+  bloom_count_fill(filter, &store->fill);
   return SQLITE_OK;
 }
 
@@ -473,12 +473,12 @@ static int make_room(BloomStore *store, uint64_t hash) {
   BloomGeometry geometry;
   float rate;
   int code = SQLITE_OK;
-  if (store->occupied < 0) {
+  if (store->fill.occupied < 0) {
     if (has_room(store, hash)) return SQLITE_OK;
     code = count_occupied(store);
     if (code != SQLITE_OK) return code;
   }
-  if (!bloom_is_full(&store->filter, store->occupied)) return SQLITE_OK;
+  if (!bloom_is_full(&store->filter, &store->fill)) return SQLITE_OK;
   uint64_t capacity = bloom_next_layer(&store->filter, &rate);
   if (!bloom_geometry(capacity, rate, &geometry)) return fail_limit(store);
   return append_layer(store, capacity, rate, &geometry);
@@ -502,7 +502,7 @@ int bloom_store_add(BloomStore *store, uint64_t hash, uint8_t type) {
   if (code == SQLITE_OK) code = touch_key(store, last, hash);
   if (code != SQLITE_OK) return code;
   unsigned fresh = bloom_layer_insert(&filter->layers[last], store->cells, hash);
-  if (store->occupied >= 0) store->occupied += fresh;
+  if (store->fill.occupied >= 0) store->fill.occupied += fresh;
   return SQLITE_OK;
 }
 
@@ -560,7 +560,7 @@ int bloom_store_merge(BloomStore *store, const BloomFilter *filter) {
     code = merge_layer(store, filter, i, &from);
   }
   note_type(store, filter->key_types);
-  store->occupied = -1;
+  store->fill.occupied = -1;
   return code;
 }
 
@@ -585,7 +585,7 @@ static int drop_layers(BloomStore *store, unsigned layers) {
     filter->size -= layer_bytes(store, --filter->layer_count) + BLOOM_LAYER_BYTES;
   }
   store->header_dirty = true;
-  store->occupied = -1;
+  store->fill.occupied = -1;
   return SQLITE_OK;
 }
 
@@ -598,7 +598,7 @@ int bloom_store_clear(BloomStore *store) {
   store->unloaded = 0;
   store->filter.key_types = 0;
   store->header_dirty = true;
-  store->occupied = 0;
+  store->fill.occupied = -1;
   return SQLITE_OK;
 }
 
@@ -659,7 +659,7 @@ static BloomStore *new_store(BloomStores *stores, const char *schema, const char
   stores->generation++;
   store->db = stores->db;
   store->references = 1;
-  store->occupied = -1;
+  store->fill.occupied = -1;
   store->schema = sqlite3_mprintf("%s", schema);
   store->name = sqlite3_mprintf("%s", name);
   if (store->schema && store->name) return store;

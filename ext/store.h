@@ -68,7 +68,7 @@ struct BloomStore {
   uint64_t *touched;                          /* chunks, each once */
   uint64_t touched_count;
   uint64_t touched_room;
-  double occupied;     /* cells of the last layer, or -1: not known */
+  BloomFill fill;      /* of the last layer; occupied less than 0: not known */
   unsigned blind_adds; /* keys added while that was not known */
   sqlite3_stmt *statements[BLOOM_STATEMENTS];
   bool pinned; /* statements[BLOOM_PIN] is in use */
