@@ -3,6 +3,7 @@
 # with 32 bits, and on both SQLite versions; prints TAP. bytes.c has the list of filters. B, NEWEST
 # and SOURCES come from the Makefile.
 B=${B-build}
+: "${SOURCES:?the files of ext, as make passes them}"
 NEWEST=${NEWEST-build/newest}
 out=$(mktemp -d) || exit 2
 trap 'rm -rf "$out"' EXIT

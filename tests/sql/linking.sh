@@ -3,6 +3,7 @@
 #   one exported symbol; libc and libm alone; loading by every spelling of the path; a static build
 #   with sqlite3_auto_extension; -DNDEBUG. CC, B and SOURCES come from the Makefile.
 B=${B-build}
+: "${SOURCES:?the files of ext, as make passes them}"
 CC=${CC-cc}
 out=$(mktemp -d) || exit 2
 trap 'rm -rf "$out"' EXIT
