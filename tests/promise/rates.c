@@ -156,7 +156,7 @@ void test_growth(void) {
   test_tiny_n();
   if (extent == QUICK) {
     Cell cell = {0.01, 1000, 50000, 40, 10000};
-    test_outgrown(cell, HEX, 1.05, bytes_of_two(0.01));
+    test_outgrown(cell, HEX, 1.03, bytes_of_two(0.01));
     return;
   }
   test_wrong_n();
