@@ -82,43 +82,44 @@ static uint64_t drop_known(Build *build) {
   return distinct;
 }
 
-/* Makes room for one more: `few` hashes at first; later known ones are dropped, and when that frees
-** less than half, room is made for `growth` halves of what remains, to at most `most`. SQLITE_FULL:
-** more than half of `most` are different. */
-static int make_room(Build *build, uint64_t few, unsigned growth, uint64_t most) {
-  Waiting *waiting = &build->waiting;
-  uint64_t *hashes, room = few < FEW_HASHES ? FEW_HASHES : few;
-  if (waiting->room > 0) {
-    drop_known(build);
-    if (waiting->count <= waiting->room / 2) return SQLITE_OK;
-    if (waiting->room == most) return SQLITE_FULL;
-    room = waiting->count / 2 * growth;
-  }
-  if (room > most) room = most;
-  hashes = sqlite3_realloc64(waiting->hashes, room * sizeof *hashes);
+static int resize_waiting(Waiting *waiting, uint64_t room) {
+  uint64_t *hashes = sqlite3_realloc64(waiting->hashes, room * sizeof *hashes);
   if (hashes == NULL) return SQLITE_NOMEM;
   waiting->hashes = hashes;
   waiting->room = room;
   return SQLITE_OK;
 }
 
-/* Adds a hash to the tail: at most n - limit hashes, unless n was wrong. */
-static int wait_as_tail(Build *build, uint64_t hash) {
+/* Room for one more in the tail: of n keys it has at most n - limit, and a quarter more for those
+** that turn out to be known. When it has outgrown that, it grows fourfold. SQLITE_FULL: more than
+** half of TAIL_HASHES are different. */
+static int make_tail_room(Build *build) {
   Waiting *waiting = &build->waiting;
-  int code = SQLITE_OK;
-  if (waiting->count == waiting->room) {
-    code = make_room(build, build->params.n - build->limit, 8, TAIL_HASHES);
+  uint64_t late = build->params.n - build->limit, spare = late / 4, room;
+  if (waiting->room == 0) {
+    return resize_waiting(waiting, late + (spare < FEW_HASHES ? FEW_HASHES : spare));
   }
-  if (code == SQLITE_OK) waiting->hashes[waiting->count++] = hash;
-  return code;
+  drop_known(build);
+  if (waiting->count <= late || waiting->count <= waiting->room / 2) return SQLITE_OK;
+  if (waiting->room == TAIL_HASHES) return SQLITE_FULL;
+  room = 4 * waiting->count;
+  return resize_waiting(waiting, room < TAIL_HASHES ? room : TAIL_HASHES);
 }
 
-/* Adds a hash to those whose number will be n: room for 2.5 times as many is 20 bytes a key. */
-static int wait_for_n(Build *build, uint64_t hash) {
+/* Room for one more of those whose number will be n: 20 bytes a key, each sorted 1.7 times. */
+static int make_room(Build *build) {
+  Waiting *waiting = &build->waiting;
+  if (waiting->room == 0) return resize_waiting(waiting, FEW_HASHES);
+  drop_known(build);
+  if (waiting->count <= waiting->room / 2) return SQLITE_OK;
+  return resize_waiting(waiting, waiting->count / 2 * 5);
+}
+
+static int wait(Build *build, uint64_t hash) {
   Waiting *waiting = &build->waiting;
   int code = SQLITE_OK;
   if (waiting->count == waiting->room) {
-    code = make_room(build, FEW_HASHES, 5, UINT64_MAX / sizeof hash);
+    code = build->draft ? make_tail_room(build) : make_room(build);
   }
   if (code == SQLITE_OK) waiting->hashes[waiting->count++] = hash;
   return code;
@@ -173,11 +174,16 @@ static int settle_tail(Build *build, double share) {
 }
 
 /* Layer 0 takes keys until its rate is p/2; but of n keys no more are left to the tail than fill it
-** half, so that a tail that is fuller has certainly outgrown n. */
+** half, so that a fuller tail has certainly outgrown n. With few keys the rate of a layer is
+** above what its mean says, so then the tail takes all. */
 static void first_limit(Build *build) {
   const BloomGeometry *geometry = &last_layer(build)->geometry;
   double n = (double)build->params.n, half = bloom_keys_at(geometry, build->params.p / 2.0);
-  build->limit = (uint64_t)fmin(n, fmax(half, n - TAIL_FOR_N));
+  if (build->params.n >= FEW_HASHES) {
+    build->limit = (uint64_t)fmin(n, fmax(half, n - TAIL_FOR_N));
+  } else {
+    build->limit = 0;
+  }
   build->budget = build->params.p - bloom_rate_at(geometry, (double)build->limit);
 }
 
@@ -229,7 +235,7 @@ static int place(Build *build, uint64_t hash) {
       build->counted += insert_all(build, &hash, 1);
       return SQLITE_OK;
     }
-    code = wait_as_tail(build, hash);
+    code = wait(build, hash);
   }
   return code == SQLITE_FULL ? place_direct(build, hash) : code;
 }
@@ -320,7 +326,7 @@ static void free_build(Build *build) {
 /* The first key of a group with an n; the end of a full ring; anything that is not in the ring. */
 static BLOOM_NOINLINE int take_slowly(Build *build, sqlite3_context *context, uint64_t hash) {
   int code = SQLITE_OK;
-  if (build->params.n == 0) return wait_for_n(build, hash);
+  if (build->params.n == 0) return wait(build, hash);
   if (build->draft == NULL) code = start_draft(build, context);
   if (code == SQLITE_OK && build->ringed == RING) code = empty_ring(build);
   build->ring[build->ringed++] = hash;

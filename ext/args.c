@@ -175,8 +175,9 @@ static const BloomFilter *fail_filter(sqlite3_context *context, const char *name
     bloom_fail(context, name, "the filter is the first argument and the key the second: swapped?");
   } else if (sqlite3_value_type(value) == SQLITE_NULL) {
     bloom_fail(context, name,
-               "the filter is NULL (a bloom_ref is lost unless it is the direct argument; for "
-               "rows without a filter write: filter IS NULL OR bloom_contains(filter, key))");
+               "the filter is NULL (a bloom_ref is lost unless it is the direct argument; for rows "
+               "without a filter write CASE WHEN filter IS NULL THEN 1 ELSE "
+               "bloom_contains(filter, key) END)");
   } else if (sqlite3_value_type(value) != SQLITE_BLOB) {
     fail_reason(context, name,
                 reason_value("the filter", value, "it must be a blob made by bloom_build"));
@@ -362,11 +363,12 @@ void bloom_fail_draft(sqlite3_context *context, const char *name, int code, uint
                n, p, limit);
   } else {
     double n_fits = fitting_n(cells, p), p_fits = fitting_p(cells, (double)n);
-    char *fits = p_fits < 0.999 ? sqlite3_mprintf(", or p of at least %.2g", p_fits * 1.05)
-                                : sqlite3_mprintf("");
-    bloom_fail(context, name,
-               "n = %llu at p = %.7g needs %.0f bytes, the limit is %d: n of at most %.0f fits%z",
-               n, p, needed, limit, n_fits, fits);
+    char *fits_n = n_fits < 1 ? NULL : sqlite3_mprintf(": n of at most %.0f fits", n_fits);
+    char *fits_p = p_fits > 0.95 ? NULL
+                                 : sqlite3_mprintf("%s p of at least %.2g", fits_n ? ", or" : ":",
+                                                   p_fits * 1.05);
+    bloom_fail(context, name, "n = %llu at p = %.7g needs %.0f bytes, the limit is %d%z%z", n, p,
+               needed, limit, fits_n, fits_p);
   }
 }
 

@@ -30,6 +30,7 @@ typedef struct Probes {
   uint64_t size;        /* to see whether it is the same again; never read through */
   uint64_t body_hash;
   uint64_t rows;   /* that it was used for, one after the other */
+  uint64_t due;    /* of rows: then its body is verified */
   unsigned copied; /* calls with a blob that an old SQLite copies for every row */
 } Probes;
 
@@ -60,8 +61,8 @@ static void warn_of_copies(Probes *probes, uint64_t size) {
 }
 
 /* A filter that is neither bound nor a bloom_ref: a literal, a column, a subquery. Each row decodes
-** the header; the body is verified once the same filter was used for so many rows that it does not
-** show, from the second on. */
+** the header. The body is verified once the same filter was used for so many rows that it does not
+** show, from the second on, and again whenever that number has doubled. */
 static bool check_unbound(sqlite3_context *context, const BloomFilter *filter) {
   Probes *probes = sqlite3_user_data(context);
   warn_of_copies(probes, filter->size);
@@ -71,10 +72,13 @@ static bool check_unbound(sqlite3_context *context, const BloomFilter *filter) {
     probes->size = filter->size;
     probes->body_hash = filter->body_hash;
     probes->rows = 1;
+    probes->due = filter->size / CHECKED_BYTES_PER_ROW;
+    if (probes->due < 2) probes->due = 2;
     return true;
   }
-  uint64_t due = filter->size / CHECKED_BYTES_PER_ROW;
-  if (++probes->rows != (due < 2 ? 2 : due) || bloom_intact(filter)) return true;
+  if (++probes->rows < probes->due) return true;
+  probes->due = 2 * probes->rows;
+  if (bloom_intact(filter)) return true;
   probes->bytes = NULL;
   bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
   return false;

@@ -1,6 +1,9 @@
 /* key.c: which values are one key. See key.h for the rule and FORMAT.md for the table. */
 #include "key.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "hash.h"
 
 enum {
@@ -10,23 +13,30 @@ enum {
   SEED_BLOB = 3
 };
 
-/* ---- numbers spelt as text ----
+/* ---- numbers ----
 **
 ** A comparison with a column of numeric affinity turns the text '5' into the number 5; a function
 ** sees no affinity, so such text has to be that number here. The grammar is SQLite's:
 **
 **   space* sign? digits* (. digits*)? (e sign? digits+)? space*     with a digit before the e
 **
-** and the number is taken only where it is certain, without strtod: an exact 64-bit integer, or at
-** most 15 significant digits and a power of ten that doubles hold exactly, so that one
-** multiplication or division is correctly rounded everywhere (Clinger 1990, the fast path).
+** and what follows a NUL does not count. Two forms are canonical: a 64-bit integer, and a decimal
+** of at most 15 significant digits, which is what any other REAL is rounded to. Text of at most 15
+** digits comes back from a double unchanged, also where the SQLite at hand reads decimals one unit
+** in the last place off (3.40 does), so it never goes through floating point; with 16 to 19 digits
+** and a point or an exponent it is the nearest double first (3.53 writes REALs into TEXT so).
 */
 enum {
-  EXACT_DIGITS = 15, /* 10^15 < 2^53 */
-  EXACT_POWER = 22,  /* 10^22 is the largest power of ten that is a double */
-  MAX_DIGITS = 19,   /* of an int64 */
-  MAX_EXPONENT = 100000
+  REAL_DIGITS = 15,
+  REAL_BYTES = 12, /* 8 of digits with sign, 4 of the power */
+  MAX_DIGITS = 19, /* of an int64 */
+  MAX_EXPONENT = 100000,
+  LARGEST_EXPONENT = 308, /* of the first digit: beyond it doubles are infinite, */
+  LEAST_EXPONENT = -307,  /* below it they have fewer digits, and then none: 0 */
+  INFINITE_POWER = INT32_MAX
 };
+
+static const uint64_t LARGEST_DIGITS = UINT64_C(179769313486231); /* of a double, times 10^294 */
 
 typedef struct Decimal {
   uint64_t digits; /* significant digits, no zero at either end */
@@ -107,71 +117,120 @@ static bool decimal_magnitude(const Decimal *number, uint64_t *magnitude) {
   return *magnitude <= (uint64_t)INT64_MAX + number->negative;
 }
 
-static bool decimal_real(const Decimal *number, double *real) {
-  static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-  uint64_t digits = number->digits;
-  unsigned count = number->count;
-  int64_t power = number->power;
-  for (; power > EXACT_POWER && count < EXACT_DIGITS; power--, count++) digits *= 10;
-  if (count > EXACT_DIGITS || power > EXACT_POWER || power < -EXACT_POWER) return false;
-  *real = power < 0 ? (double)digits / tens[-power] : (double)digits * tens[power];
-  if (number->negative) *real = -*real;
-  return true;
+static void set_integer(BloomKey *key, int64_t integer) {
+  key->type = BLOOM_TYPE_INTEGER;
+  key->integer = integer;
+}
+
+/* A decimal of at most REAL_DIGITS digits. What doubles cannot tell apart is one key: infinity, and
+** 0, from where on they lose digits. */
+static void set_decimal(BloomKey *key, const Decimal *number) {
+  int64_t exponent = number->power + number->count - 1;
+  uint64_t padded = number->digits;
+  if (number->count == 0 || exponent < LEAST_EXPONENT) {
+    set_integer(key, 0);
+    return;
+  }
+  for (unsigned i = number->count; i < REAL_DIGITS; i++) padded *= 10;
+  key->type = BLOOM_TYPE_REAL;
+  key->integer = (int64_t)number->digits;
+  key->power = (int32_t)number->power;
+  if (exponent > LARGEST_EXPONENT || (exponent == LARGEST_EXPONENT && padded > LARGEST_DIGITS)) {
+    key->integer = 1;
+    key->power = INFINITE_POWER;
+  }
+  if (number->negative) key->integer = -key->integer;
+}
+
+/* A REAL that is no 64-bit integer, rounded to 15 digits by the C library, which does it exactly.
+** The decimal point is skipped, whatever the locale makes of it. */
+static BLOOM_NOINLINE void set_rounded(BloomKey *key, double real) {
+  char text[40];
+  Decimal number = {0, 0, 0, real < 0, false};
+  const char *at = text;
+  if (real - real != 0) { /* infinite; SQLite has no NaN */
+    number.digits = 1;
+    number.count = 1;
+    number.power = LARGEST_EXPONENT + 1;
+    set_decimal(key, &number);
+    return;
+  }
+  snprintf(text, sizeof text, "%.*e", REAL_DIGITS - 1, real);
+  for (; *at && *at != 'e'; at++) {
+    if (!is_digit((uint8_t)*at)) continue;
+    number.digits = number.digits * 10 + (uint64_t)(*at - '0');
+    number.count++;
+  }
+  number.power = (*at ? strtol(at + 1, NULL, 10) : 0) - (REAL_DIGITS - 1);
+  for (; number.count > 1 && number.digits % 10 == 0; number.count--, number.power++) {
+    number.digits /= 10;
+  }
+  set_decimal(key, &number);
 }
 
 /* An integral REAL is the INTEGER; the bounds are compared before the cast, which is undefined
 ** outside them. */
-static void set_real(BloomKey *key, double real) {
-  key->type = BLOOM_TYPE_REAL;
-  key->real = real;
+BLOOM_INLINE void set_real(BloomKey *key, double real) {
   if (real >= -9223372036854775808.0 && real < 9223372036854775808.0 &&
       (double)(int64_t)real == real) {
-    key->type = BLOOM_TYPE_INTEGER;
-    key->integer = (int64_t)real;
+    set_integer(key, (int64_t)real);
+  } else {
+    set_rounded(key, real);
   }
 }
 
-/* What SQLite reads from digits alone is an integer; with a point or an exponent it is a double,
-** which matters above 2^53. */
+/* The double nearest to a decimal. Without a point, so that no locale matters; in memory, so that
+** there is no excess precision. */
+static double nearest_double(const Decimal *number) {
+  char text[40];
+  snprintf(text, sizeof text, "%s%llue%d", number->negative ? "-" : "",
+           (unsigned long long)number->digits, (int)number->power);
+  volatile double real = strtod(text, NULL);
+  return real;
+}
+
+/* What SQLite reads from digits alone is an integer, if it fits; with a point or an exponent a
+** double. More digits than are certain stay text. */
 static bool set_number(BloomKey *key, const Decimal *number) {
   uint64_t magnitude;
-  double real;
-  if (number->count == 0) {
-    key->type = BLOOM_TYPE_INTEGER;
-    key->integer = 0;
-    return true;
+  bool integral = decimal_magnitude(number, &magnitude);
+  if (number->whole && integral) {
+    set_integer(key, (int64_t)(number->negative ? 0 - magnitude : magnitude));
+  } else if (!number->whole && (integral || number->count > REAL_DIGITS)) {
+    set_real(key, nearest_double(number));
+  } else if (number->count <= REAL_DIGITS) {
+    set_decimal(key, number);
+  } else {
+    return false;
   }
-  if (decimal_magnitude(number, &magnitude)) {
-    if (!number->whole) {
-      set_real(key, number->negative ? -(double)magnitude : (double)magnitude);
-      return true;
-    }
-    key->type = BLOOM_TYPE_INTEGER;
-    key->integer = (int64_t)(number->negative ? 0 - magnitude : magnitude);
-    return true;
-  }
-  if (!decimal_real(number, &real)) return false;
-  set_real(key, real);
   return true;
 }
 
 /* A spelt number has at most one byte with one of its two top bits set: the e. Two of them among
 ** the first or the last eight bytes, and the text is no number: one predictable branch for almost
-** every word, URL or hex key. */
-BLOOM_INLINE bool may_be_number(const uint8_t *text, uint64_t size) {
+** every word, URL or hex key. A NUL ends the number, so then the bytes behind it do not count. */
+BLOOM_INLINE bool two_letters(uint64_t word) {
   const uint64_t top_bits = UINT64_C(0xc0c0c0c0c0c0c0c0), top = UINT64_C(0x8080808080808080);
+  word &= top_bits;
+  word = (word | word << 1) & top;
+  return (word & (word - 1)) != 0;
+}
+
+BLOOM_INLINE bool has_nul(uint64_t word) {
+  return ((word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080)) != 0;
+}
+
+BLOOM_INLINE bool may_be_number(const uint8_t *text, uint64_t size) {
   if (size < 8) return size > 0;
-  uint64_t first = load_le64(text) & top_bits, last = load_le64(text + size - 8) & top_bits;
-  first = (first | first << 1) & top;
-  last = (last | last << 1) & top;
-  return ((first & (first - 1)) | (last & (last - 1))) == 0;
+  uint64_t first = load_le64(text);
+  if (BLOOM_LIKELY(two_letters(first))) return has_nul(first);
+  return !two_letters(load_le64(text + size - 8)) || memchr(text, 0, size) != NULL;
 }
 
 static BLOOM_NOINLINE bool read_spelt_number(BloomKey *key) {
   Decimal number;
-  return read_decimal(key->bytes, key->bytes + key->size, &number) && set_number(key, &number);
+  const uint8_t *end = key->bytes + key->size, *nul = memchr(key->bytes, 0, key->size);
+  return read_decimal(key->bytes, nul ? nul : end, &number) && set_number(key, &number);
 }
 
 /* ---- values ---- */
@@ -189,8 +248,7 @@ BLOOM_INLINE int read_bytes(sqlite3_value *value, BloomKey *key, unsigned type) 
 BLOOM_INLINE int read_key(sqlite3_value *value, BloomKey *key) {
   switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
-      key->type = BLOOM_TYPE_INTEGER;
-      key->integer = sqlite3_value_int64(value);
+      set_integer(key, sqlite3_value_int64(value));
       return SQLITE_OK;
     case SQLITE_FLOAT:
       set_real(key, sqlite3_value_double(value));
@@ -207,18 +265,31 @@ BLOOM_INLINE int read_key(sqlite3_value *value, BloomKey *key) {
   }
 }
 
-BLOOM_INLINE uint64_t hash_number(uint64_t bits, uint64_t seed) {
+BLOOM_INLINE uint64_t hash_integer(int64_t integer) {
   uint8_t bytes[8];
-  store_le64(bytes, bits);
-  return XXH3_64bits_withSeed(bytes, sizeof bytes, seed);
+  store_le64(bytes, (uint64_t)integer);
+  return XXH3_64bits_withSeed(bytes, sizeof bytes, SEED_INTEGER);
+}
+
+/* The digits and the power, as they stand in composite keys too. */
+static uint8_t *store_real(const BloomKey *key, uint8_t *to) {
+  store_le64(to, (uint64_t)key->integer);
+  store_le32(to + 8, (uint32_t)key->power);
+  return to + REAL_BYTES;
+}
+
+static uint64_t hash_real(const BloomKey *key) {
+  uint8_t bytes[REAL_BYTES];
+  store_real(key, bytes);
+  return XXH3_64bits_withSeed(bytes, sizeof bytes, SEED_REAL);
 }
 
 BLOOM_INLINE uint64_t hash_key(const BloomKey *key) {
   switch (key->type) {
     case BLOOM_TYPE_INTEGER:
-      return hash_number((uint64_t)key->integer, SEED_INTEGER);
+      return hash_integer(key->integer);
     case BLOOM_TYPE_REAL:
-      return hash_number(bits_of_double(key->real), SEED_REAL);
+      return hash_real(key);
     case BLOOM_TYPE_TEXT:
       return XXH3_64bits(key->bytes, (size_t)key->size);
     default:
@@ -252,7 +323,7 @@ int bloom_key_hash_value(sqlite3_value *value, uint64_t *hash) {
       return BLOOM_TYPE_TEXT;
     }
   } else if (type == SQLITE_INTEGER) {
-    *hash = hash_number((uint64_t)sqlite3_value_int64(value), SEED_INTEGER);
+    *hash = hash_integer(sqlite3_value_int64(value));
     return BLOOM_TYPE_INTEGER;
   }
   return hash_any(value, hash);
@@ -265,14 +336,15 @@ static bool has_bytes(const BloomKey *key) {
 }
 
 uint64_t bloom_key_encoded_size(const BloomKey *key) {
-  return 1 + 8 + (has_bytes(key) ? key->size : 0);
+  if (has_bytes(key)) return 1 + 8 + key->size;
+  return 1 + (key->type == BLOOM_TYPE_REAL ? REAL_BYTES : 8);
 }
 
 uint8_t *bloom_key_encode(const BloomKey *key, uint8_t *to) {
   *to++ = (uint8_t)key->type;
-  if (!has_bytes(key)) {
-    store_le64(
-        to, key->type == BLOOM_TYPE_INTEGER ? (uint64_t)key->integer : bits_of_double(key->real));
+  if (key->type == BLOOM_TYPE_REAL) return store_real(key, to);
+  if (key->type == BLOOM_TYPE_INTEGER) {
+    store_le64(to, (uint64_t)key->integer);
     return to + 8;
   }
   store_le64(to, key->size);

@@ -19,9 +19,9 @@ enum {
 };
 
 typedef struct BloomKey {
-  unsigned type;        /* one BLOOM_TYPE_ bit; 0 is NULL, which is no key */
-  int64_t integer;      /* of BLOOM_TYPE_INTEGER */
-  double real;          /* of BLOOM_TYPE_REAL */
+  unsigned type;   /* one BLOOM_TYPE_ bit; 0 is NULL, which is no key */
+  int64_t integer; /* of BLOOM_TYPE_INTEGER; of _REAL: its significant digits, with its sign, */
+  int32_t power;   /* and the power of ten that they are multiplied by */
   const uint8_t *bytes; /* of BLOOM_TYPE_TEXT (UTF-8) and _BLOB: borrowed from the value */
   uint64_t size;
 } BloomKey;
@@ -38,8 +38,8 @@ uint64_t bloom_key_hash(const BloomKey *key);
 int bloom_key_hash_value(sqlite3_value *value, uint64_t *hash);
 
 /* Composite keys: the parts' canonical forms one behind the other, each as its type, then a number
-** (8 bytes) or a length (8 bytes) and bytes. Equal tuples give equal blobs, others different ones.
-*/
+** (8 bytes, of a REAL 12) or a length (8 bytes) and bytes. Equal tuples give equal blobs, others
+** different ones. */
 uint64_t bloom_key_encoded_size(const BloomKey *key);
 uint8_t *bloom_key_encode(const BloomKey *key, uint8_t *to); /* returns the end */
 
