@@ -275,9 +275,9 @@ int main(int argc, char **argv) {
   run_blocks(text);
   check_sections(text);
   /* A fence that is spelt otherwise must not empty the test. */
-  printf("%s at least 20 blocks and 75 examples ran (%d and %d)\n",
-         blocks >= 20 && examples >= 75 ? "ok" : "not ok", blocks, examples);
-  failures += blocks < 20 || examples < 75;
+  printf("%s at least 45 blocks and 110 examples ran (%d and %d)\n",
+         blocks >= 45 && examples >= 110 ? "ok" : "not ok", blocks, examples);
+  failures += blocks < 45 || examples < 110;
   sqlite3_value_free(parameter);
   sqlite3_finalize(parameter_of);
   sqlite3_close(db);

@@ -2,6 +2,9 @@
 CHECK_FILES += $(B)/readme-blocks
 CHECK_SUITES += '$(B)/readme-blocks README.md $(B)/bloom.so'
 
+# What it says of bloom tables in files: dumps, backups, writers without the extension.
+CHECK_SUITES += 'B=$(B) tests/readme/files.sh'
+
 # Its instructions for loading the extension, followed; its examples with the newest SQLite.
 GATE_FILES += $(NEWEST)/libsqlite3.so.0
 GATE_SUITES += 'tests/readme/load.sh' \
