@@ -14,6 +14,7 @@ document: sections here carry its section names.
 A key is None (NULL), an int (INTEGER), a float (REAL), a str (TEXT) or bytes (BLOB).
 """
 
+import decimal
 import functools
 import math
 import re
@@ -177,15 +178,36 @@ NUMBER = re.compile(
 )
 
 
+LARGEST = 179769313486231 * 10**294  # 15 digits of a float64
+ROUNDED = decimal.Context(prec=15, rounding=decimal.ROUND_HALF_EVEN)
+
+
+def canonical_decimal(minus, digits, q):
+    """The form of minus * digits * 10**q; digits has at most 15 of them, and no zero at the end."""
+    if q + len(str(digits)) - 1 < -307:
+        return INTEGER, bytes(8)
+    if q > 308 or (q > 0 and digits * 10**q > LARGEST):
+        digits, q = 1, 2**31 - 1
+    return REAL, struct.pack("<qi", minus * digits, q)
+
+
 def canonical_real(value):
     if value.is_integer() and -(2.0**63) <= value < 2.0**63:
         return INTEGER, struct.pack("<q", int(value))
-    return REAL, struct.pack("<d", value)
+    minus = -1 if value < 0 else 1
+    if math.isinf(value):
+        return canonical_decimal(minus, 1, 309)
+    rounded = ROUNDED.create_decimal_from_float(abs(value)).normalize(ROUNDED).as_tuple()
+    return canonical_decimal(minus, int("".join(map(str, rounded.digits))), rounded.exponent)
+
+
+def nearest_float(minus, digits, q):
+    return minus * float("%de%d" % (digits, q))
 
 
 def spelt_number(text):
     """The canonical form of the number that the bytes of a text spell, or None."""
-    match = NUMBER.fullmatch(text)
+    match = NUMBER.fullmatch(text.partition(b"\0")[0])
     if not match:
         return None
     sign, whole, point, fraction, point2, fraction2, e, e_sign, e_digits = match.groups(b"")
@@ -206,17 +228,14 @@ def spelt_number(text):
     number = int(digits)
     q = exponent - len(fraction) + len(mantissa) - c
     minus = -1 if sign == b"-" else 1
+    alone = not (point or point2 or e)
     if q >= 0 and q + c <= 19 and number * 10**q <= 2**63 - (minus > 0):
-        exact = minus * number * 10**q
-        if point or point2 or e:
-            return canonical_real(float(exact))
-        return INTEGER, struct.pack("<q", exact)
-    while q > 22 and c < 15:
-        number, q, c = number * 10, q - 1, c + 1
-    if c > 15 or q > 22 or q < -22:
-        return None
-    size = float(10 ** abs(q))
-    return canonical_real(minus * (number * size if q >= 0 else number / size))
+        if alone:
+            return INTEGER, struct.pack("<q", minus * number * 10**q)
+        return canonical_real(nearest_float(minus, number, q))
+    if c <= 15:
+        return canonical_decimal(minus, number, q)
+    return None if alone else canonical_real(nearest_float(minus, number, q))
 
 
 def canonical(value):
@@ -771,10 +790,12 @@ class Growth:
     def __init__(self, f):
         self.f = f
         shape = expected(*f.layers[0].shape)
-        self.limit = math.floor(min(f.n, max(shape.keys_at(f.p / 2), f.n - self.MAX_ROOM // 2)))
+        half = max(shape.keys_at(f.p / 2), f.n - self.MAX_ROOM // 2)
+        self.limit = math.floor(min(f.n, half)) if f.n >= 64 else 0
         self.budget = f.p - shape.rate_at(self.limit)
         self.counted, self.direct = 0, False
-        self.tail, self.room = array("Q"), max(64, f.n - self.limit)
+        self.late = f.n - self.limit
+        self.tail, self.room = array("Q"), self.late + max(64, self.late // 4)
 
     def open(self, keys, share):
         rate = max(self.budget * share, MIN_RATE)
@@ -798,11 +819,11 @@ class Growth:
         if len(self.tail) < self.room:
             return True
         d = self.clean_tail()
-        if d <= self.room // 2:
+        if d <= self.late or d <= self.room // 2:
             return True
         if self.room == self.MAX_ROOM:
             return False
-        self.room = min(8 * (d // 2), self.MAX_ROOM)
+        self.room = min(4 * d, self.MAX_ROOM)
         return True
 
     def put(self, h):

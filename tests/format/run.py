@@ -71,7 +71,7 @@ def test_document():
                 else:
                     value = spelt[kind](value.split(" ")[0])
                 checks.equal(key, "`%016x`" % key_hash(value), wanted)
-        checks.true("every key of the table", checks.made == 12)
+        checks.true("every key of the table", checks.made == 17)
     with Checks("the sizing examples of FORMAT.md") as checks:
         for n, rate, flat, lines, shape in rows(section("Sizing"), 5)[1:]:
             numbers = list(map(int, re.findall("[0-9]+", shape)))
@@ -110,6 +110,20 @@ def test_document():
         text = section("Composite keys")
         checks.true("composite", key.hex() in text.replace(" ", ""))
         checks.true("its hash", "hash %016x" % key_hash(key) in text)
+    number = re.compile("real (-?[0-9]+) × 10\\^(-?[0-9]+)")
+    with Checks("the decimals of FORMAT.md") as checks:
+        for real, form, numbers in rows(section("Keys").split("### Numbers spelt")[0], 3)[1:]:
+            if not re.match("[-0-9.e]+$", real):
+                continue
+            told = number.match(form)
+            if form == "integer 0":
+                wanted = bloomfile.INTEGER, bytes(8)
+            else:
+                wanted = bloomfile.REAL, struct.pack("<qi", *map(int, numbers.split(", ")))
+            checks.equal(real, canonical(float(real)), wanted)
+            if told:
+                checks.equal(form, ", ".join(told.groups()), numbers)
+        checks.true("every real of the table", checks.made == 10 + 8)
     with Checks("the spelt numbers of FORMAT.md") as checks:
         table = rows(section("Keys").split("### Numbers spelt")[1], 3)[1:]
         for texts, form, _ in table:
@@ -123,9 +137,9 @@ def test_document():
                 elif kind == "integer":
                     wanted = canonical(int(value[0]))
                 else:
-                    wanted = canonical(float(value[0] if value else text))
+                    wanted = bloomfile.REAL, struct.pack("<qi", *map(int, number.match(form).groups()))
                 checks.equal(text, canonical(text), wanted)
-        checks.true("30 texts or so", checks.made >= 30)
+        checks.true("40 texts or so", checks.made >= 40)
 
 
 # The kept files.
