@@ -1,6 +1,7 @@
 #!/bin/sh
 # What README.md says of bloom tables in files: .dump and restore, with and without the extension
-# and DEFENSIVE; VACUUM, backup, read-only; writers without the extension. Needs the sqlite3 shell.
+# and DEFENSIVE; VACUUM, backup, read-only, ATTACH, renames, DROP; writers without the extension.
+# Needs the sqlite3 shell.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 B=${B-build}
@@ -46,6 +47,18 @@ say "VACUUM INTO" "$right" "$(bloom vacuumed "$ask")"
 say "backup" "$right" "$(bloom backup "$ask")"
 say "read-only" "$right" "$(sqlite3 -readonly "$work/first.db" ".load $B/bloom" "$ask" 2>&1)"
 
+say "ATTACH" "1|0|1|0" "$(bloom attaching "ATTACH '$work/backup.db' AS other" \
+  "SELECT bloom_lookup('other.seen', 'a'), bloom_lookup('seen', 'absent'),
+     EXISTS (SELECT 1 FROM other.emails WHERE key = 'ann@x'),
+     EXISTS (SELECT 1 FROM emails WHERE key = 'absent')")"
+say "rename" "1|0|1|0" "$(bloom backup "ALTER TABLE seen RENAME TO known" \
+  "ALTER TABLE emails RENAME TO mails" "INSERT INTO customers(email) VALUES ('new@x')" \
+  "SELECT bloom_lookup('known', 'a'), bloom_lookup('known', 'absent'),
+     bloom_lookup('mails', 'new@x'), bloom_lookup('mails', 'absent')")"
+say "DROP TABLE leaves nothing behind" "counted customers" "$(bloom backup "DROP TABLE known" \
+  "DROP TABLE mails" "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_master
+     WHERE name NOT LIKE 'counted\_%' ESCAPE '\' ORDER BY name)")"
+
 # ---- .dump and restore ----
 
 without first .dump >"$work/dump.sql"
@@ -77,7 +90,7 @@ bloom vacuumed "UPDATE seen_data SET block = zeroblob(length(block)) WHERE id = 
 contains "a damaged row" "the table seen_data is damaged: row 1 does not match its checksum" \
   "$(bloom vacuumed "SELECT bloom_lookup('seen', 'a')")"
 contains "DEFENSIVE protects the shadow table" "may not be modified" \
-  "$(bloom backup ".dbconfig defensive on" "DELETE FROM seen_data")"
+  "$(bloom restored ".dbconfig defensive on" "DELETE FROM seen_data")"
 
 # ---- without the extension ----
 
