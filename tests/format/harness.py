@@ -121,7 +121,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyzABCXYZ0123456789-_.@ \x00äöéßñ日本�
 
 def random_number_text(rng):
     """A text that spells a number, or nearly."""
-    size = rng.choice((1, 1, 2, 5, 14, 15, 16, 19))
+    size = rng.choice((1, 1, 2, 5, 14, 15, 16, 17, 18, 19, 20))
     digits = "".join(rng.choice("0123456789") for _ in range(size))
     zeros = "0" * rng.choice((0, 0, 0, 1, 4, 22))
     digits = rng.choice(("", "", "0", "00")) + digits + zeros
@@ -133,9 +133,12 @@ def random_number_text(rng):
     text = rng.choice(("", "", "", "-", "+")) + digits
     if rng.random() < 0.5:
         text += rng.choice("eE") + rng.choice(("", "-", "+"))
-        text += str(rng.choice((0, 1, 2, 7, 15, 18, 21, 22, 23, 30, 36, 37, 307, 99999, 1000000)))
+        ends = (290, 300, 307, 308, 309, 325, 99999, 1000000)
+        text += str(rng.choice((0, 1, 2, 7, 15, 18, 22, 37) + ends))
     text = rng.choice(("", "", "", " ", "\t\n", "\r\x0b\x0c")) + text
     text += rng.choice(("", "", " ", "\n"))
+    if rng.random() < 0.1:
+        text += "\0" + rng.choice(("", "abc", "7", "e5", "long enough to be seen"))
     if rng.random() < 0.15:
         at = rng.randrange(len(text) + 1)
         text = text[:at] + rng.choice((" ", "x", "-", ".", "e", "\x00", "\u00a0", "٣")) + text[at:]
@@ -150,6 +153,10 @@ def random_real(rng):
             rng.randrange(-50, 50) / 4,
             struct.unpack("<d", rng.randbytes(8))[0],
             rng.choice((0.0, -0.0, math.inf, -math.inf, 5e-324, 1e22, 1e23, 0.1, 2.0**63)),
+            float("%de%d" % (rng.randrange(10**17), rng.randrange(-340, 310))),
+            rng.randrange(2**52, 2**53) / 2 ** rng.randrange(1, 5),
+            rng.choice((1e-307, 9.99999999999999e-308, 9.999999999999999e-308, 1e19, 2.0**1023)),
+            rng.choice((1.79769313486231e308, 1.797693134862315e308, 1.7976931348623157e308)),
             rng.choice((-(2.0**63), 2.0**53, 2.0**53 + 2, 2.0**62, -(2.0**63) - 2048)),
         )
     )
