@@ -152,7 +152,10 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
   sqlite3_finalize(columns);
   for (int i = 0; i < 3 && exists; i++) {
     static const char *const rowids[] = {"rowid", "oid", "_rowid_"};
-    if (!mentions(follow->key, rowids[i]) || mentions(sqlite3_str_value(row), rowids[i])) continue;
+    const char *columns_too = sqlite3_str_value(row);
+    if (!mentions(follow->key, rowids[i]) || (columns_too && mentions(columns_too, rowids[i]))) {
+      continue;
+    }
     sqlite3_str_appendf(row, "%snew.%s AS %s", comma, rowids[i], rowids[i]);
     sqlite3_str_appendf(list, "%s, ", rowids[i]);
     comma = ", ";
@@ -407,13 +410,13 @@ int bloom_follow_rename(BloomStore *store, const char *name) {
   code = parse(store, &follow);
   if (code == SQLITE_OK) {
     /* SQLite has written the new name into the triggers by now, unless legacy_alter_table is on. */
-    code = find_triggers(store, name, &follow, store->filter.kind, &attached);
+    code = find_triggers(store, name, &follow, store->asked.kind, &attached);
     if (code == SQLITE_OK && !attached) {
-      code = find_triggers(store, store->name, &follow, store->filter.kind, &attached);
+      code = find_triggers(store, store->name, &follow, store->asked.kind, &attached);
     }
     if (code == SQLITE_OK) code = drop_triggers(store);
     if (code == SQLITE_OK && attached) {
-      code = make_triggers(store, &follow, name, store->filter.kind);
+      code = make_triggers(store, &follow, name, store->asked.kind);
     }
   }
   free_follow(&follow);
@@ -444,7 +447,7 @@ int bloom_follow_check(BloomStore *store) {
     if (!store->checked || version != store->checked_schema) {
       code = parse(store, &follow);
       if (code == SQLITE_OK) {
-        code = find_triggers(store, store->name, &follow, store->filter.kind, &store->attached);
+        code = find_triggers(store, store->name, &follow, store->asked.kind, &store->attached);
       }
       free_follow(&follow);
       if (code != SQLITE_OK) return code;
@@ -468,7 +471,7 @@ int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
   int code = parse(store, &follow);
   *missing = 0;
   if (code == SQLITE_OK)
-    code = find_triggers(store, store->name, &follow, store->filter.kind, &attached);
+    code = find_triggers(store, store->name, &follow, store->asked.kind, &attached);
   if (code == SQLITE_OK && attached) {
     code = prepare(store, &keys,
                    sqlite3_mprintf("SELECT %s FROM (SELECT %s FROM \"%w\".\"%w\" AS new)",

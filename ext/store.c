@@ -378,7 +378,10 @@ int bloom_store_validate(BloomStore *store) {
   sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &pager);
   if (store->valid && pager == store->pager_version) return SQLITE_OK;
   code = read_data_version(store, &data);
-  if (code != SQLITE_OK) return code;
+  if (code != SQLITE_OK) {
+    store->valid = false;
+    return code;
+  }
   if (!store->valid || data != store->data_version) {
     forget(store);
     code = read_header(store);
@@ -589,19 +592,6 @@ static int drop_layers(BloomStore *store, unsigned layers) {
   return SQLITE_OK;
 }
 
-int bloom_store_clear(BloomStore *store) {
-  int code = drop_layers(store, 1);
-  if (code == SQLITE_OK) code = touch_layer(store, 0);
-  if (code != SQLITE_OK) return code;
-  memset(store->cells + store->filter.layers[0].offset, 0, layer_bytes(store, 0));
-  for (uint64_t i = 0; i < store->first_chunk[1]; i++) store->flags[i] |= CHUNK_LOADED;
-  store->unloaded = 0;
-  store->filter.key_types = 0;
-  store->header_dirty = true;
-  store->fill.occupied = -1;
-  return SQLITE_OK;
-}
-
 /* What can be had without the keys: layers at the end that hold nothing go. */
 int bloom_store_optimize(BloomStore *store) {
   const BloomFilter *filter = &store->filter;
@@ -695,7 +685,11 @@ static int make_first_layer(BloomStore *store) {
   filter->p = params->p;
   filter->kind = params->kind;
   filter->cell_bits = params->kind == BLOOM_COUNTING ? 4 : 1;
+  filter->key_types = 0;
+  filter->layer_count = 0;
   filter->body = filter->size = bloom_header_bytes(0);
+  store->unloaded = 0;
+  memset(store->first_chunk, 0, sizeof store->first_chunk);
   if (!bloom_geometry(params->n, params->p, &geometry)) return fail_limit(store);
   int code = append_layer(store, params->n, params->p, &geometry);
   if (code == SQLITE_OK) code = write_header(store, BLOOM_INSERT_BLOCK);
@@ -717,14 +711,25 @@ int bloom_store_make(BloomStore *store) {
   return code;
 }
 
-int bloom_store_adopt(BloomStore *store, const void *blob, uint64_t size) {
-  char reason[BLOOM_REASON_BYTES];
+/* Empties the shadow table, also of what is damaged. */
+static int delete_all(BloomStore *store) {
   sqlite3_stmt *delete;
   int code = statement(store, BLOOM_DELETE_BLOCKS, &delete);
   if (code != SQLITE_OK) return code;
-  sqlite3_bind_int64(delete, 1, 0);
+  sqlite3_bind_int64(delete, 1, INT64_MIN);
   code = run(store, delete);
   forget(store);
+  return code;
+}
+
+int bloom_store_clear(BloomStore *store) {
+  int code = delete_all(store);
+  return code == SQLITE_OK ? make_first_layer(store) : code;
+}
+
+int bloom_store_adopt(BloomStore *store, const void *blob, uint64_t size) {
+  char reason[BLOOM_REASON_BYTES];
+  int code = delete_all(store);
   if (code != SQLITE_OK) return code;
   if (!bloom_decode(blob, size, &store->filter, reason))
     return fail(store, SQLITE_ERROR, "%s", reason);

@@ -52,6 +52,17 @@ static BloomStore *store_of(sqlite3_vtab *table) {
 
 /* ---- the arguments of CREATE VIRTUAL TABLE ---- */
 
+/* 'it''s' -> it's, in place; text without quotes around it stays. */
+static void unquote(char *text, size_t length) {
+  char quote = text[0], *to = text;
+  if (length < 2 || (quote != '\'' && quote != '"') || text[length - 1] != quote) return;
+  for (size_t i = 1; i + 1 < length; i++) {
+    if (text[i] == quote && text[i + 1] == quote && i + 2 < length) i++;
+    *to++ = text[i];
+  }
+  *to = 0;
+}
+
 /* "name = value" of one argument: its value, unquoted and from sqlite3_malloc, if it has this name.
 */
 static bool argument_value(const char *argument, const char *name, char **value) {
@@ -67,11 +78,8 @@ static bool argument_value(const char *argument, const char *name, char **value)
          (argument[end - 1] == ' ' || argument[end - 1] == '\t' || argument[end - 1] == '\n')) {
     end--;
   }
-  if (end >= 2 && (*argument == '\'' || *argument == '"') && argument[end - 1] == *argument) {
-    argument++;
-    end -= 2;
-  }
   *value = sqlite3_mprintf("%.*s", (int)end, argument);
+  if (*value) unquote(*value, end);
   return true;
 }
 
@@ -116,9 +124,10 @@ static int text_values(sqlite3 *db, char *texts[ARGUMENTS], sqlite3_value *value
   }
   code = sqlite3_step(echo);
   for (int i = 0; i < ARGUMENTS && code == SQLITE_ROW; i++) {
-    values[i] = sqlite3_value_dup(sqlite3_column_value(echo, i));
+    sqlite3_value *value = sqlite3_column_value(echo, i);
+    if (i < ARGUMENT_KIND) sqlite3_value_numeric_type(value);
+    values[i] = sqlite3_value_dup(value);
     if (values[i] == NULL) code = SQLITE_NOMEM;
-    if (values[i] && i < ARGUMENT_KIND) sqlite3_value_numeric_type(values[i]);
   }
   sqlite3_finalize(echo);
   return code == SQLITE_ROW ? SQLITE_OK : code;
@@ -155,12 +164,16 @@ static int read_arguments(sqlite3 *db, int argc, const char *const *argv, BloomP
 
 /* ---- life of a table ---- */
 
+static bool is_taken(const char *name) {
+  return sqlite3_stricmp(name, "key") == 0 || sqlite3_stricmp(name, "filter") == 0 ||
+         sqlite3_stricmp(name, "rowid") == 0;
+}
+
 /* The column of the commands has the table's name, so that a command cannot be meant as a key. */
 static int declare(sqlite3 *db, const char *name, char **error) {
   char *sql;
   int code;
-  if (sqlite3_stricmp(name, "key") == 0 || sqlite3_stricmp(name, "filter") == 0 ||
-      sqlite3_stricmp(name, "rowid") == 0) {
+  if (is_taken(name)) {
     *error = sqlite3_mprintf(
         "bloom: a table cannot be named %s, its columns are key, filter and its own name", name);
     return SQLITE_ERROR;
@@ -266,8 +279,10 @@ static int destroy_table(sqlite3_vtab *table) {
 }
 
 static int rename_table(sqlite3_vtab *table, const char *name) {
-  int code = bloom_store_validate(store_of(table));
-  if (code == SQLITE_OK) code = bloom_follow_rename(store_of(table), name);
+  if (is_taken(name)) {
+    return refuse(table, "a table cannot be named key, filter or rowid, as its columns are");
+  }
+  int code = bloom_follow_rename(store_of(table), name);
   if (code == SQLITE_OK) code = bloom_store_rename(store_of(table), name);
   return tell(table, code);
 }
@@ -423,8 +438,13 @@ static int run_command(sqlite3_vtab *table, sqlite3_value *value) {
   BloomStore *store = store_of(table);
   const char *command = (const char *)sqlite3_value_text(value);
   if (command == NULL) return SQLITE_NOMEM;
-  if (sqlite3_stricmp(command, "clear") == 0) return bloom_store_clear(store);
+  if (sqlite3_stricmp(command, "clear") == 0) {
+    return store->of ? refuse(table, "a table with of= has the keys of its source: rebuild it")
+                     : bloom_store_clear(store);
+  }
   if (sqlite3_stricmp(command, "optimize") == 0) {
+    int code = bloom_store_validate(store);
+    if (code != SQLITE_OK) return code;
     return store->of ? build_again(store, true) : bloom_store_optimize(store);
   }
   if (sqlite3_stricmp(command, "rebuild") != 0) {
@@ -461,12 +481,6 @@ static int import_filter(sqlite3_vtab *table, sqlite3_value *value) {
 static int insert(sqlite3_vtab *table, sqlite3_value **argv) {
   uint64_t hash;
   int code = SQLITE_OK, type;
-  if (sqlite3_value_type(argv[1]) != SQLITE_NULL) {
-    return refuse(table, "a rowid cannot be given, it is the key's hash");
-  }
-  if (sqlite3_value_type(argv[2 + COLUMN_COMMAND]) != SQLITE_NULL) {
-    return run_command(table, argv[2 + COLUMN_COMMAND]);
-  }
   if (sqlite3_value_type(argv[2 + COLUMN_FILTER]) != SQLITE_NULL) {
     code = import_filter(table, argv[2 + COLUMN_FILTER]);
   }
@@ -476,19 +490,29 @@ static int insert(sqlite3_vtab *table, sqlite3_value **argv) {
   return bloom_store_add(store_of(table), hash, (uint8_t)type);
 }
 
-static int update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *id) {
-  BloomStore *store = store_of(table);
-  int code = store->valid ? SQLITE_OK : bloom_store_validate(store);
-  (void)id;
-  if (code != SQLITE_OK) return tell(table, code);
-  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return tell(table, insert(table, argv));
-  if (argc > 1) return refuse(table, "a key cannot be changed, only added");
-  if (store->filter.kind != BLOOM_COUNTING) {
+static int forget_key(sqlite3_vtab *table, sqlite3_value *rowid_value) {
+  if (store_of(table)->asked.kind != BLOOM_COUNTING) {
     return refuse(table,
                   "a plain filter cannot forget a key, since its bits belong to other keys too: "
                   "create the table with kind=counting, or rebuild it without the key");
   }
-  return tell(table, bloom_store_remove(store, (uint64_t)sqlite3_value_int64(argv[0])));
+  return bloom_store_remove(store_of(table), (uint64_t)sqlite3_value_int64(rowid_value));
+}
+
+static int update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *id) {
+  BloomStore *store = store_of(table);
+  bool adds = sqlite3_value_type(argv[0]) == SQLITE_NULL;
+  (void)id;
+  if (!adds && argc > 1) return refuse(table, "a key cannot be changed, only added");
+  if (adds && sqlite3_value_type(argv[1]) != SQLITE_NULL) {
+    return refuse(table, "a rowid cannot be given, it is the key's hash");
+  }
+  if (adds && sqlite3_value_type(argv[2 + COLUMN_COMMAND]) != SQLITE_NULL) {
+    return tell(table, run_command(table, argv[2 + COLUMN_COMMAND]));
+  }
+  int code = store->valid ? SQLITE_OK : bloom_store_validate(store);
+  if (code == SQLITE_OK) code = adds ? insert(table, argv) : forget_key(table, argv[0]);
+  return tell(table, code);
 }
 
 /* PRAGMA integrity_check, from SQLite 3.44 on: every chunk is there and matches its checksum, and
