@@ -5,7 +5,8 @@
 **   bench --quick [--only TEXT]           small sizes: TAP lines that say whether results are right
 **
 ** $B is the folder of bloom.so, build if not set. A ratio is the median over pairs: floor, query,
-** floor, query, ... each against its neighbour, in CPU time. Where the middle half of them spreads
+** floor, query, ... each against its neighbour, in CPU time, or by the wall clock where the tables
+** are in a file ($B/bench.db). Where the middle half of them spreads
 ** too far for a ratio to mean anything, the table says so instead. A limit on time that is passed
 ** is shown as OVER and is no failure, since the machine has its part in it; a wrong result, a size
 ** or a memory limit passed is one.
@@ -13,7 +14,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +28,10 @@
 #endif
 
 enum {
-  MIN_PAIRS = 7,
+  MIN_PAIRS = 5,
   MAX_PAIRS = 41,
-  BUDGET_SECONDS = 7, /* of a figure's pairs, once there are MIN_PAIRS */
+  BUDGET_SECONDS = 5, /* of a figure's pairs, once there are MIN_PAIRS */
+  KEY_BYTES = 20,     /* of hex_key */
   SMALL_N = 20000,    /* --quick */
   MIDDLE_N = 200000   /* --instructions, which do not depend on n but through the layout */
 };
@@ -53,6 +54,9 @@ typedef struct Bench {
   int64_t n;     /* of the present figure */
   const char *build;
   const Figure *figure;
+  char *keys; /* of the present run, KEY_BYTES each */
+  int64_t key_count, key_room;
+  bool counting;    /* instructions, in run_query */
   char reason[300]; /* why the present figure failed */
   int printed, wrong, over_time, parts;
 } Bench;
@@ -123,32 +127,62 @@ static double evaluate_number(Bench *bench, const char *expression, sqlite3_valu
   return number;
 }
 
-/* A fresh connection with the extension and the figure's tables, unless there is one already. */
-static bool open_fixture(Bench *bench) {
-  char *fixture = expand(bench, bench->figure->fixture);
+/* The file of figures with `file`; the caller frees it. */
+static char *file_path(const Bench *bench, const char *suffix) {
+  return sqlite3_mprintf("%s/bench.db%s", bench->build, suffix);
+}
+
+static void remove_file(const Bench *bench) {
+  static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    char *path = file_path(bench, suffixes[i]);
+    unlink(path);
+    sqlite3_free(path);
+  }
+}
+
+/* A fresh connection with the extension, to the file or to memory. */
+static sqlite3 *connect(Bench *bench) {
   char *library = sqlite3_mprintf("%s/bloom", bench->build), *error = NULL;
+  char *path = bench->figure->file ? file_path(bench, "") : sqlite3_mprintf(":memory:");
+  sqlite3 *db = NULL;
+  bool ok = sqlite3_open(path, &db) == SQLITE_OK &&
+            sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL) == SQLITE_OK &&
+            sqlite3_load_extension(db, library, NULL, &error) == SQLITE_OK &&
+            bench_register(db) == SQLITE_OK;
+  if (!ok) {
+    snprintf(bench->reason, sizeof bench->reason, "no connection: %s", error ? error : path);
+    sqlite3_close(db);
+    db = NULL;
+  }
+  sqlite3_free(error);
+  sqlite3_free(path);
+  sqlite3_free(library);
+  return db;
+}
+
+/* The connection and the figure's tables, unless they are there already. */
+static bool open_fixture(Bench *bench) {
+  char *fixture = expand(bench, bench->figure->fixture), *error = NULL;
   bool ok = true;
   if (bench->fixture == NULL || strcmp(fixture, bench->fixture) != 0) {
     sqlite3_close(bench->db);
     sqlite3_free(bench->fixture);
-    bench->db = NULL;
     bench->fixture = NULL;
+    remove_file(bench);
     fprintf(stderr, "# making the tables\n");
-    ok =
-        sqlite3_open(":memory:", &bench->db) == SQLITE_OK &&
-        sqlite3_db_config(bench->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL) == SQLITE_OK &&
-        sqlite3_load_extension(bench->db, library, NULL, &error) == SQLITE_OK &&
-        bench_register(bench->db) == SQLITE_OK &&
-        sqlite3_exec(bench->db, fixture, NULL, NULL, &error) == SQLITE_OK;
-    if (!ok) {
+    bench->db = connect(bench);
+    ok = bench->db != NULL;
+    if (ok && sqlite3_exec(bench->db, fixture, NULL, NULL, &error) != SQLITE_OK) {
       snprintf(bench->reason, sizeof bench->reason, "no tables: %s", error ? error : "?");
-    } else {
+      ok = false;
+    }
+    if (ok) {
       bench->fixture = fixture;
       fixture = NULL;
     }
   }
   sqlite3_free(error);
-  sqlite3_free(library);
   sqlite3_free(fixture);
   return ok;
 }
@@ -158,15 +192,24 @@ static bool open_fixture(Bench *bench) {
 typedef struct Query {
   sqlite3_stmt *statement;
   sqlite3_value *result; /* of its first run; every other run must give the same */
+  char *before;          /* of every run; NULL: nothing */
+  int runs;
 } Query;
 
-static bool open_query(Bench *bench, const char *sql, Query *query) {
+static bool open_query(Bench *bench, const char *sql, const char *before, Query *query) {
   sqlite3_value *const none[3] = {NULL, NULL, NULL};
   int parameters;
   memset(query, 0, sizeof *query);
   if (sql == NULL) return true;
+  if (before) {
+    query->before = expand(bench, before);
+    if (sqlite3_exec(bench->db, query->before, NULL, NULL, NULL) != SQLITE_OK) {
+      return fail(bench, before);
+    }
+  }
   query->statement = prepare(bench, sql);
   if (query->statement == NULL) return false;
+  if (bench->figure->keys) return true;
   parameters = sqlite3_bind_parameter_count(query->statement);
   for (int i = 0; i < parameters; i++) {
     char *expression = sqlite3_mprintf("(%s)", bench->figure->filters[i]);
@@ -182,6 +225,7 @@ static bool open_query(Bench *bench, const char *sql, Query *query) {
 static void close_query(Query *query) {
   sqlite3_finalize(query->statement);
   sqlite3_value_free(query->result);
+  sqlite3_free(query->before);
 }
 
 static bool same_value(sqlite3_value *a, sqlite3_value *b) {
@@ -200,27 +244,105 @@ static double now(clockid_t clock) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Runs it once; *ns is the CPU time of all but the comparison of its result. */
-static bool run_query(Bench *bench, Query *query, double *ns) {
-  double start = now(CLOCK_PROCESS_CPUTIME_ID);
-  bool same = true;
-  int code = sqlite3_step(query->statement);
-  *ns = now(CLOCK_PROCESS_CPUTIME_ID) - start;
-  if (code == SQLITE_ROW) {
-    sqlite3_value *result = sqlite3_column_value(query->statement, 0);
-    if (query->result == NULL) {
-      query->result = sqlite3_value_dup(result);
-    } else {
-      same = same_value(result, query->result);
+static sqlite3_value *integer_value(Bench *bench, sqlite3_int64 number) {
+  sqlite3_value *const none[3] = {NULL, NULL, NULL};
+  char *text = sqlite3_mprintf("%lld", number);
+  sqlite3_value *value = evaluate(bench, text, none);
+  sqlite3_free(text);
+  return value;
+}
+
+/* Fetches the figure's keys for a run. */
+static bool load_keys(Bench *bench, int run) {
+  sqlite3_stmt *query = prepare(bench, bench->figure->keys);
+  bench->key_count = 0;
+  if (query == NULL) return false;
+  if (sqlite3_bind_parameter_count(query) > 0) sqlite3_bind_int(query, 1, run);
+  while (sqlite3_step(query) == SQLITE_ROW) {
+    const void *key = sqlite3_column_text(query, 0);
+    if (bench->key_count == bench->key_room) {
+      int64_t room = 2 * bench->key_room + 1024;
+      char *keys = realloc(bench->keys, (size_t)room * KEY_BYTES);
+      if (keys == NULL) break;
+      bench->keys = keys;
+      bench->key_room = room;
     }
+    if (sqlite3_column_bytes(query, 0) != KEY_BYTES) break;
+    memcpy(bench->keys + bench->key_count++ * KEY_BYTES, key, KEY_BYTES);
   }
-  start = now(CLOCK_PROCESS_CPUTIME_ID);
-  if (code == SQLITE_ROW) code = sqlite3_step(query->statement);
-  if (sqlite3_reset(query->statement) != SQLITE_OK || code != SQLITE_DONE ||
-      query->result == NULL) {
-    return fail(bench, "query");
+  if (sqlite3_finalize(query) == SQLITE_OK && bench->key_count > 0) return true;
+  return fail(bench, "keys");
+}
+
+/* Executes a statement for one key; *sum grows by the first column of its rows. */
+static int run_key(sqlite3_stmt *statement, const char *key, sqlite3_int64 *sum) {
+  sqlite3_bind_text(statement, 1, key, KEY_BYTES, SQLITE_STATIC);
+  while (sqlite3_step(statement) == SQLITE_ROW) *sum += sqlite3_column_int64(statement, 0);
+  return sqlite3_reset(statement);
+}
+
+static int run_keys(const Bench *bench, sqlite3_stmt *statement, sqlite3_int64 *sum) {
+  bool transaction = bench->figure->transaction;
+  int code = transaction ? sqlite3_exec(bench->db, "BEGIN", NULL, NULL, NULL) : SQLITE_OK;
+  for (int64_t i = 0; i < bench->key_count && code == SQLITE_OK; i++) {
+    code = run_key(statement, bench->keys + i * KEY_BYTES, sum);
   }
-  *ns += now(CLOCK_PROCESS_CPUTIME_ID) - start;
+  if (code != SQLITE_OK || !transaction) return code;
+  return sqlite3_exec(bench->db, "COMMIT", NULL, NULL, NULL);
+}
+
+/* What is between these two is measured: added to *ns, or in the profile. */
+static double start_clock(const Bench *bench) {
+#ifdef HAVE_CALLGRIND
+  if (bench->counting) CALLGRIND_START_INSTRUMENTATION;
+#endif
+  return now(bench->figure->file ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static void stop_clock(const Bench *bench, double start, double *ns) {
+  *ns += now(bench->figure->file ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID) - start;
+#ifdef HAVE_CALLGRIND
+  if (bench->counting) CALLGRIND_STOP_INSTRUMENTATION;
+#endif
+}
+
+/* The first run's result is kept; the others are compared with it. */
+static bool keep_result(Query *query, sqlite3_value *result) {
+  if (query->result) return same_value(result, query->result);
+  query->result = sqlite3_value_dup(result);
+  return true;
+}
+
+/* Runs it once; *ns is the time of all but the comparison of its result. */
+static bool run_query(Bench *bench, Query *query, double *ns) {
+  bool same = true, changes = !sqlite3_stmt_readonly(query->statement);
+  sqlite3_int64 sum = 0;
+  double start;
+  int code;
+  *ns = 0;
+  if (query->before && sqlite3_exec(bench->db, query->before, NULL, NULL, NULL) != SQLITE_OK) {
+    return fail(bench, query->before);
+  }
+  if (bench->figure->keys && !load_keys(bench, ++query->runs)) return false;
+  start = start_clock(bench);
+  if (bench->figure->keys) {
+    code = run_keys(bench, query->statement, &sum);
+    stop_clock(bench, start, ns);
+  } else {
+    code = sqlite3_step(query->statement);
+    stop_clock(bench, start, ns);
+    if (code == SQLITE_ROW) same = keep_result(query, sqlite3_column_value(query->statement, 0));
+    start = start_clock(bench);
+    if (code == SQLITE_ROW) sqlite3_step(query->statement);
+    code = sqlite3_reset(query->statement);
+    stop_clock(bench, start, ns);
+  }
+  if (code == SQLITE_OK && (bench->figure->keys || changes)) {
+    sqlite3_value *result = integer_value(bench, sum);
+    same = keep_result(query, result);
+    sqlite3_value_free(result);
+  }
+  if (code != SQLITE_OK || query->result == NULL) return fail(bench, "query");
   if (!same) snprintf(bench->reason, sizeof bench->reason, "two runs give two results");
   return same;
 }
@@ -285,27 +407,52 @@ static bool peak(Bench *bench, Query *query, sqlite3_int64 *bytes) {
   return run_query(bench, query, &ignored);
 }
 
-static sqlite3_value *integer_value(Bench *bench, sqlite3_int64 number) {
-  sqlite3_value *const none[3] = {NULL, NULL, NULL};
-  char *text = sqlite3_mprintf("%lld", number);
-  sqlite3_value *value = evaluate(bench, text, none);
-  sqlite3_free(text);
-  return value;
-}
-
-static bool measure_memory(Bench *bench, Query *floor, Query *query, Outcome *outcome) {
-  sqlite3_int64 bytes = 0, floor_bytes = 0;
-  sqlite3_value *args[3];
-  if (floor->statement && !peak(bench, floor, &floor_bytes)) return false;
-  if (!peak(bench, query, &bytes)) return false;
-  args[0] = query->result;
-  args[1] = integer_value(bench, bytes);
-  args[2] = integer_value(bench, floor_bytes);
+/* The figure's `value` of an amount, and of the floor's. */
+static bool evaluate_amounts(Bench *bench, const Query *query, sqlite3_int64 amount,
+                             sqlite3_int64 floor_amount, Outcome *outcome) {
+  sqlite3_value *const args[3] = {query->result, integer_value(bench, amount),
+                                  integer_value(bench, floor_amount)};
   outcome->value = evaluate_number(bench, bench->figure->value, args);
   outcome->limit = bench->figure->limit;
   sqlite3_value_free(args[1]);
   sqlite3_value_free(args[2]);
   return bench->reason[0] == 0;
+}
+
+static bool measure_memory(Bench *bench, Query *floor, Query *query, Outcome *outcome) {
+  sqlite3_int64 bytes = 0, floor_bytes = 0;
+  if (floor->statement && !peak(bench, floor, &floor_bytes)) return false;
+  if (!peak(bench, query, &bytes)) return false;
+  return evaluate_amounts(bench, query, bytes, floor_bytes, outcome);
+}
+
+/* Pages that a statement makes a fresh connection read, for the key that needs most of them. */
+static bool most_reads(Bench *bench, const char *sql, sqlite3_int64 *most, sqlite3_int64 *sum) {
+  char *text = expand(bench, sql);
+  bool ok = true;
+  for (int64_t i = 0; i < bench->key_count && ok; i++) {
+    sqlite3 *db = connect(bench);
+    sqlite3_stmt *statement = NULL;
+    int misses = 0, ignored;
+    ok = db && sqlite3_prepare_v2(db, text, -1, &statement, NULL) == SQLITE_OK &&
+         run_key(statement, bench->keys + i * KEY_BYTES, sum) == SQLITE_OK &&
+         sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_MISS, &misses, &ignored, 0) == SQLITE_OK;
+    if (db && !ok) snprintf(bench->reason, sizeof bench->reason, "%s", sqlite3_errmsg(db));
+    if (misses > *most) *most = misses;
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+  }
+  sqlite3_free(text);
+  return ok;
+}
+
+static bool measure_reads(Bench *bench, Query *query, Outcome *outcome) {
+  sqlite3_int64 reads = 0, floor_reads = 0, sum = 0, ignored = 0;
+  if (!load_keys(bench, 1)) return false;
+  if (!most_reads(bench, bench->figure->floor, &floor_reads, &ignored)) return false;
+  if (!most_reads(bench, bench->figure->sql, &reads, &sum)) return false;
+  query->result = integer_value(bench, sum);
+  return evaluate_amounts(bench, query, reads, floor_reads, outcome);
 }
 
 static bool measure_value(Bench *bench, Query *query, Outcome *outcome) {
@@ -337,9 +484,9 @@ static bool count_instructions(Bench *bench, Query *query, double *count) {
   double ignored;
   bool ok;
   if (!run_query(bench, query, &ignored)) return false;
-  CALLGRIND_START_INSTRUMENTATION;
+  bench->counting = true;
   ok = run_query(bench, query, &ignored);
-  CALLGRIND_STOP_INSTRUMENTATION;
+  bench->counting = false;
   CALLGRIND_DUMP_STATS_AT(bench->figure->name);
   bench->parts++;
   *count = read_part(bench);
@@ -396,6 +543,8 @@ static bool measure(Bench *bench, Query *floor, Query *query, Outcome *outcome) 
       return measure_time(bench, floor, query, outcome);
     case MEMORY:
       return measure_memory(bench, floor, query, outcome);
+    case READS:
+      return measure_reads(bench, query, outcome);
     default:
       return measure_value(bench, query, outcome);
   }
@@ -406,18 +555,19 @@ static bool is_over(const Outcome *outcome) {
 }
 
 static bool run_figure(Bench *bench, Outcome *outcome) {
-  Query floor = {NULL, NULL}, query = {NULL, NULL};
+  const Figure *figure = bench->figure;
+  Query floor = {.statement = NULL}, query = {.statement = NULL};
   bool ok;
   memset(outcome, 0, sizeof *outcome);
   bench->reason[0] = 0;
   if (!open_fixture(bench)) return false;
-  ok = open_query(bench, bench->figure->floor, &floor) &&
-       open_query(bench, bench->figure->sql, &query) && measure(bench, &floor, &query, outcome) &&
-       check_result(bench, &query);
+  ok = open_query(bench, figure->floor, figure->before[0], &floor) &&
+       open_query(bench, figure->sql, figure->before[1], &query) &&
+       measure(bench, &floor, &query, outcome) && check_result(bench, &query);
   close_query(&floor);
   close_query(&query);
   /* What is not a time is the same on every machine, so a limit passed is a fault. */
-  if (ok && bench->figure->measure != TIME && is_over(outcome)) {
+  if (ok && figure->measure != TIME && is_over(outcome)) {
     snprintf(bench->reason, sizeof bench->reason, "%.6g is over the limit of %.6g", outcome->value,
              outcome->limit);
     ok = false;
@@ -434,7 +584,7 @@ static const char *verdict(const Bench *bench, const Outcome *outcome, bool ok) 
 
 static void print_json(Bench *bench, const Outcome *outcome, bool ok) {
   const Figure *figure = bench->figure;
-  static const char *const measures[] = {"time", "memory", "value"};
+  static const char *const measures[] = {"time", "memory", "reads", "value"};
   printf("%s\n {\"sqlite\":\"%s\",\"figure\":\"%s\",\"measure\":\"%s\",\"n\":%lld",
          bench->printed > 0 ? "," : "[", sqlite3_libversion(), figure->name,
          measures[figure->measure], (long long)bench->n);
@@ -562,6 +712,8 @@ int main(int argc, char **argv) {
   if (bench.mode == INSTRUCTIONS) enter_valgrind(&bench, argv);
   run_figures(&bench);
   sqlite3_close(bench.db);
+  remove_file(&bench);
+  free(bench.keys);
   sqlite3_free(bench.fixture);
   if (bench.printed == 0) fprintf(stderr, "bench: no figure has that text in its name\n");
   return bench.printed == 0 ? 2 : bench.wrong > 0;

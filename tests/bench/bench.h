@@ -3,6 +3,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +12,8 @@
 typedef enum Measure {
   TIME,   /* of `sql`, as a ratio to that of `floor` in the same run */
   MEMORY, /* peak of SQLite's allocations while `sql` runs: see `value` */
-  VALUE   /* the result of `sql`, or what `value` makes of it */
+  READS,  /* pages that `sql` reads on a connection of its own, the most of any key */
+  VALUE   /* the result of `sql` */
 } Measure;
 
 /* All texts are SQL. {n} stands for n, or less in the short forms, and {m} for the smaller of {n}
@@ -22,10 +24,14 @@ typedef struct Figure {
   int64_t n;
   const char *fixture;    /* makes the tables; neighbours with the same one share the database */
   const char *filters[2]; /* queries for what is bound to ?1 and ?2; NULL: nothing */
-  const char *floor;      /* TIME: what is divided by; MEMORY: its peak is ?3 of `value` */
+  const char *keys;       /* query for keys of hex_key; ?1: the number of the run */
+  const char *before[2];  /* done before every run of `floor` and of `sql`, not measured; NULL */
+  bool file;              /* the tables are in a file, and times are by the wall clock */
+  bool transaction;       /* the executions for all keys are one transaction */
+  const char *floor;      /* TIME: what is divided by; MEMORY, READS: its amount is ?3 of `value` */
   const char *sql;
   const char *check;    /* expression that is true when ?1, the result of `sql`, is right */
-  const char *value;    /* MEMORY, VALUE: expression of ?1, the result, ?2, the peak, and ?3 */
+  const char *value;    /* MEMORY, READS: expression of ?1, the result, ?2, the amount, and ?3 */
   const char *units;    /* TIME: expression for the rows or calls that a time is divided by */
   double limit;         /* of the ratio or the value; 0: for information */
   double instructions;  /* TIME: limit per unit, 0: none; SQLite's own are counted too */

@@ -16,6 +16,18 @@ static uint64_t mixed(uint64_t x) {
   return x ^ x >> 31;
 }
 
+/* Digits around one e spell a number, and most such numbers are infinite, so that they are one key:
+** the e of these, one in 6,600, becomes an f. */
+static void mark_as_text(char *key, size_t size) {
+  char *e = NULL;
+  for (size_t i = 0; i < size; i++) {
+    if (key[i] <= '9') continue;
+    if (key[i] != 'e' || e) return;
+    e = key + i;
+  }
+  if (e) *e = 'f';
+}
+
 static void hex_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
   static const char digits[] = "0123456789abcdef";
   uint64_t number = (uint64_t)sqlite3_value_int64(argv[0]);
@@ -25,6 +37,7 @@ static void hex_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
   for (int i = 0; i < 16; i++) key[i] = digits[low >> (4 * i) & 15];
   for (int i = 16; i < 20; i++) key[i] = digits[high >> (4 * i - 64) & 15];
+  mark_as_text(key, sizeof key);
   sqlite3_result_text(context, key, sizeof key, SQLITE_TRANSIENT);
 }
 

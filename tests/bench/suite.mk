@@ -18,7 +18,7 @@ $(B)/bench-newest: $(BENCH_DEPENDS) $(B)/bench-newest.o
 	$(CC) $(TEST_CFLAGS) -I$(NEWEST) -o $@ $(BENCH_SOURCES) $(B)/bench-newest.o -lm -lpthread -ldl
 
 .PHONY: bench bench-newest bench-instructions
-bench: $(B)/bench $(B)/bloom.so ## what the functions cost, beside the limits; takes 2 minutes
+bench: $(B)/bench $(B)/bloom.so ## what the functions cost, beside the limits; takes 4 minutes
 	@$(B)/bench $(BENCH)
 
 bench-newest: $(B)/bench-newest $(B)/bloom.so ## the same on the newest SQLite; needs deps-ci
