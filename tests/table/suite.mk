@@ -26,6 +26,7 @@ $(B)/table/ext-%.o: ext/%.c $(HEADERS) Makefile | $(B)/table $(DEPS_FIRST)
 $(B)/table/table: $(TABLE_SOURCES) tests/table/table.h $(TABLE_OBJECTS) | $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $(TABLE_SOURCES) $(TABLE_OBJECTS) -lsqlite3 -lm
 
-$(B)/table/sanitized: $(TABLE_SOURCES) tests/table/table.h $(ROOMS:%=ext/%.c) $(HEADERS) | $(B)/table $(DEPS_FIRST)
+$(B)/table/sanitized: $(TABLE_SOURCES) tests/table/table.h $(ROOMS:%=ext/%.c) $(HEADERS) \
+  | $(B)/table $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -DSQLITE_CORE -ffp-contract=off $(TABLE_SANITIZE) -o $@ \
 	  $(TABLE_SOURCES) $(ROOMS:%=ext/%.c) -lsqlite3 -lm

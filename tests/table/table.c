@@ -78,10 +78,17 @@ static void nth_function(sqlite3_context *context, int argc, sqlite3_value **arg
   int length = snprintf(text, sizeof text, "key %lld", (long long)i);
   (void)argc;
   switch (i & 3) {
-    case 0: sqlite3_result_int64(context, i); break;
-    case 1: sqlite3_result_text(context, text, length, SQLITE_TRANSIENT); break;
-    case 2: sqlite3_result_double(context, (double)i + 0.5); break;
-    default: sqlite3_result_blob(context, text, length, SQLITE_TRANSIENT);
+    case 0:
+      sqlite3_result_int64(context, i);
+      break;
+    case 1:
+      sqlite3_result_text(context, text, length, SQLITE_TRANSIENT);
+      break;
+    case 2:
+      sqlite3_result_double(context, (double)i + 0.5);
+      break;
+    default:
+      sqlite3_result_blob(context, text, length, SQLITE_TRANSIENT);
   }
 }
 
@@ -174,7 +181,7 @@ static int query(sqlite3 *db, const char *sql, char *answer, size_t room) {
 }
 
 enum {
-  ANSWER_BYTES = 1000
+  ANSWER_BYTES = 4000 /* a small filter in hex fits */
 };
 
 static const char *answer_of(sqlite3 *db, const char *sql, int *code) {
@@ -229,7 +236,8 @@ bool has_all(sqlite3 *db, const char *table, const char *keys) {
   const char *by_function =
       ask(db, "SELECT count(*) FROM (%s) WHERE bloom_lookup(%Q, key) IS NOT 1", keys, table);
   const char *by_exists = ask(
-      db, "SELECT count(*) FROM (%s) AS k WHERE NOT EXISTS (SELECT 1 FROM %s AS t WHERE t.key = k.key)",
+      db,
+      "SELECT count(*) FROM (%s) AS k WHERE NOT EXISTS (SELECT 1 FROM %s AS t WHERE t.key = k.key)",
       keys, table);
   if (strcmp(by_function, "0") == 0 && strcmp(by_exists, "0") == 0) return true;
   printf("#  %s misses by bloom_lookup %s, by EXISTS %s\n", table, by_function, by_exists);
@@ -237,8 +245,8 @@ bool has_all(sqlite3 *db, const char *table, const char *keys) {
 }
 
 bool same_as_build(sqlite3 *db, const char *table, const char *keys, const char *sizes) {
-  const char *same = ask(
-      db, "SELECT bloom_snapshot(%Q) IS (SELECT bloom_build(key, %s) FROM (%s))", table, sizes, keys);
+  const char *same = ask(db, "SELECT bloom_snapshot(%Q) IS (SELECT bloom_build(key, %s) FROM (%s))",
+                         table, sizes, keys);
   if (strcmp(same, "1") == 0) return true;
   printf("#  snapshot against bloom_build: %s\n", same);
   printf("#  %.150s\n#  %.150s\n", ask(db, "SELECT bloom_info(bloom_snapshot(%Q))", table),
@@ -255,8 +263,9 @@ bool absent_within(sqlite3 *db, const char *table, double rate, const char *name
           asked, table);
   int passed = answer[0] == 'c' ? asked : atoi(answer);
   double limit = asked * rate + 4 * sqrt(asked * rate * (1 - rate));
-  return test(passed <= limit, "%s: of %d absent keys %d answer 1, at most %.0f (rate %g and 4 sigma)",
-              name, asked, passed, limit, rate);
+  return test(passed <= limit,
+              "%s: of %d absent keys %d answer 1, at most %.0f (rate %g and 4 sigma)", name, asked,
+              passed, limit, rate);
 }
 
 /* ---- suites ---- */
@@ -264,9 +273,10 @@ bool absent_within(sqlite3 *db, const char *table, double rate, const char *name
 static const struct {
   const char *name;
   void (*run)(void);
-} suites[] = {{"input", test_input}, {"damage", test_damage}, {"transactions", test_transactions},
-              {"house", test_house}, {"faults", test_faults}, {"steps", test_steps},
-              {"kill", test_kill},   {"processes", test_processes}};
+} suites[] = {
+    {"input", test_input}, {"damage", test_damage},      {"transactions", test_transactions},
+    {"house", test_house}, {"faults", test_faults},      {"steps", test_steps},
+    {"kill", test_kill},   {"processes", test_processes}};
 
 int main(int argc, char **argv) {
   const char *place = getenv("TMPDIR");

@@ -1,6 +1,6 @@
-/* table.h: what the tests of the bloom table share. The extension is compiled in (-DSQLITE_CORE), or
-** loaded when the variable BLOOM names it. Everything is seeded, so a run repeats, but for the tests
-** with more than one process.
+/* table.h: what the tests of the bloom table share. The extension is compiled in
+** (-DSQLITE_CORE), or loaded when the variable BLOOM names it. Everything is seeded, so a run repeats, but for
+** the tests with more than one process.
 **
 ** Every connection has the SQL function nth(i): number i of a row of keys of all types, different
 ** ones for different i. absent(i) gives texts that are none of them. */
@@ -64,8 +64,8 @@ void expect_error(sqlite3 *db, const char *name, int code, const char *words, co
 
 /* No key of `keys` (a query with a column key) is missing from the table. */
 bool has_all(sqlite3 *db, const char *table, const char *keys);
-/* The snapshot is the filter that bloom_build makes of these keys. `sizes` are the further arguments
-** of bloom_build. */
+/* The snapshot is the filter that bloom_build makes of these keys. `sizes` are the further
+** arguments of bloom_build. */
 bool same_as_build(sqlite3 *db, const char *table, const char *keys, const char *sizes);
 /* Absent keys answer 1 at no more than `rate` and 4 sigma. */
 bool absent_within(sqlite3 *db, const char *table, double rate, const char *name);

@@ -8,10 +8,11 @@
 static sqlite3 *start(const char *name, const char *mode) {
   sqlite3 *db = open_database(fresh(name));
   run(db, "PRAGMA journal_mode = %s; PRAGMA synchronous = OFF", mode);
-  run(db, "CREATE VIRTUAL TABLE seen USING bloom(n=1000);"
-          "CREATE TABLE keys(key UNIQUE);"
-          "CREATE TRIGGER keep AFTER INSERT ON keys BEGIN"
-          " INSERT INTO seen(key) VALUES (new.key); END");
+  run(db,
+      "CREATE VIRTUAL TABLE seen USING bloom(n=1000);"
+      "CREATE TABLE keys(key UNIQUE);"
+      "CREATE TRIGGER keep AFTER INSERT ON keys BEGIN"
+      " INSERT INTO seen(key) VALUES (new.key); END");
   return db;
 }
 
@@ -56,8 +57,8 @@ static void test_savepoints(void) {
 
 /* A statement that fails at its last row, or does as its conflict clause says. */
 static void test_statements(void) {
-  static const char *const clauses[] = {"", "OR ABORT", "OR FAIL", "OR IGNORE", "OR REPLACE",
-                                        "OR ROLLBACK"};
+  static const char *const clauses[] = {"",          "OR ABORT",   "OR FAIL",
+                                        "OR IGNORE", "OR REPLACE", "OR ROLLBACK"};
   for (unsigned i = 0; i < COUNT(clauses); i++) {
     for (int explicit = 0; explicit < 2; explicit ++) {
       char name[60];
@@ -85,10 +86,12 @@ static void test_raise(void) {
   for (unsigned i = 0; i < COUNT(raises); i++) {
     char name[60];
     sqlite3 *db = start("raise", "delete");
-    run(db, "CREATE TABLE doors(key);"
-            "CREATE TRIGGER door AFTER INSERT ON doors BEGIN"
-            " INSERT INTO keys VALUES (new.key);"
-            " SELECT RAISE(%s) WHERE new.key IS nth(8); END", raises[i]);
+    run(db,
+        "CREATE TABLE doors(key);"
+        "CREATE TRIGGER door AFTER INSERT ON doors BEGIN"
+        " INSERT INTO keys VALUES (new.key);"
+        " SELECT RAISE(%s) WHERE new.key IS nth(8); END",
+        raises[i]);
     insert(db, 1, 5);
     run(db, "BEGIN");
     run(db, "INSERT INTO doors VALUES (nth(6))");
@@ -103,17 +106,19 @@ static void test_raise(void) {
 /* A new layer that is rolled back, with and without a savepoint. */
 static void test_growth_rolled_back(void) {
   sqlite3 *db = start("growth", "delete");
-  const char *before;
   insert(db, 1, 5);
-  run(db, "CREATE VIRTUAL TABLE small USING bloom(n=10); BEGIN;"
-          "INSERT INTO small(key) SELECT value FROM json_each('[1,2,3]'); SAVEPOINT a");
-  before = ask(db, "SELECT hex(bloom_snapshot('small'))");
-  run(db, "WITH RECURSIVE c(i) AS (VALUES(4) UNION ALL SELECT i + 1 FROM c WHERE i < 4000)"
-          "INSERT INTO small(key) SELECT i FROM c");
+  run(db,
+      "CREATE VIRTUAL TABLE small USING bloom(n=10); BEGIN;"
+      "INSERT INTO small(key) SELECT value FROM json_each('[1,2,3]'); SAVEPOINT a");
+  char *before = strdup(ask(db, "SELECT hex(bloom_snapshot('small'))"));
+  run(db,
+      "WITH RECURSIVE c(i) AS (VALUES(4) UNION ALL SELECT i + 1 FROM c WHERE i < 4000)"
+      "INSERT INTO small(key) SELECT i FROM c");
   test(atoi(ask(db, "SELECT bloom_status('small') ->> 'layers'")) > 2, "growth: layers are added");
   run(db, "ROLLBACK TO a");
   test(strcmp(before, ask(db, "SELECT hex(bloom_snapshot('small'))")) == 0,
        "growth: rolled back to a savepoint, the table is as before");
+  free(before);
   run(db, "COMMIT");
   expect(db, "growth: and holds its keys", "3",
          "SELECT sum(bloom_lookup('small', value)) FROM json_each('[1,2,3]')");
@@ -126,13 +131,16 @@ static void test_growth_rolled_back(void) {
 /* After a schema reset a second table object serves while the first waits in its transaction. */
 static void test_schema_reset(void) {
   static const char *const changes[] = {
-      "ALTER TABLE other ADD COLUMN z",       "ALTER TABLE other RENAME TO another",
-      "CREATE TABLE third(x)",                "DROP TABLE other",
+      "ALTER TABLE other ADD COLUMN z",
+      "ALTER TABLE other RENAME TO another",
+      "CREATE TABLE third(x)",
+      "DROP TABLE other",
       "SAVEPOINT s; CREATE TABLE third(x); ROLLBACK TO s; RELEASE s",
       "SAVEPOINT s; ALTER TABLE other ADD COLUMN z; ROLLBACK TO s; RELEASE s",
       "SAVEPOINT s; DROP TABLE other; ROLLBACK TO s; RELEASE s",
       "SAVEPOINT s; CREATE VIRTUAL TABLE v USING bloom(n=9); ROLLBACK TO s; RELEASE s",
-      "CREATE VIRTUAL TABLE v USING bloom(n=9)", "CREATE INDEX i ON other(x)"};
+      "CREATE VIRTUAL TABLE v USING bloom(n=9)",
+      "CREATE INDEX i ON other(x)"};
   for (unsigned i = 0; i < COUNT(changes); i++) {
     sqlite3 *db = start("reset", "delete");
     run(db, "CREATE TABLE other(x); BEGIN; INSERT INTO keys VALUES (nth(1))");
@@ -149,40 +157,48 @@ static void test_schema_reset(void) {
 /* A table that is made inside a savepoint and rolled back is not told of the rollback. */
 static void test_create_rolled_back(void) {
   sqlite3 *db = start("create", "delete");
-  run(db, "BEGIN; INSERT INTO keys VALUES (nth(1)); SAVEPOINT a;"
-          "CREATE VIRTUAL TABLE late USING bloom(n=100); INSERT INTO late(key) VALUES (1);"
-          "ROLLBACK TO a; COMMIT");
+  run(db,
+      "BEGIN; INSERT INTO keys VALUES (nth(1)); SAVEPOINT a;"
+      "CREATE VIRTUAL TABLE late USING bloom(n=100); INSERT INTO late(key) VALUES (1);"
+      "ROLLBACK TO a; COMMIT");
   expect_error(db, "CREATE rolled back to a savepoint: no such table", SQLITE_ERROR,
                "no such table", "SELECT 1 FROM late WHERE key = 1");
-  run(db, "BEGIN; SAVEPOINT a; CREATE VIRTUAL TABLE late USING bloom(n=100);"
-          "INSERT INTO late(key) VALUES (1); ROLLBACK TO a;"
-          "CREATE VIRTUAL TABLE late USING bloom(n=300); INSERT INTO late(key) VALUES (2); COMMIT");
+  run(db,
+      "BEGIN; SAVEPOINT a; CREATE VIRTUAL TABLE late USING bloom(n=100);"
+      "INSERT INTO late(key) VALUES (1); ROLLBACK TO a;"
+      "CREATE VIRTUAL TABLE late USING bloom(n=300); INSERT INTO late(key) VALUES (2); COMMIT");
   test(same_as_build(db, "late", "SELECT 2 AS key", "300"),
        "CREATE rolled back, then another of the same name: it holds its own keys");
-  run(db, "BEGIN; SAVEPOINT a; DROP TABLE late; CREATE VIRTUAL TABLE late USING bloom(n=300);"
-          "INSERT INTO late(key) VALUES (3); ROLLBACK TO a");
+  run(db,
+      "BEGIN; SAVEPOINT a; DROP TABLE late; CREATE VIRTUAL TABLE late USING bloom(n=300);"
+      "INSERT INTO late(key) VALUES (3); ROLLBACK TO a");
   test(has_all(db, "late", "SELECT 2 AS key"),
        "DROP and CREATE rolled back to a savepoint: the old table's key is found");
   run(db, "INSERT INTO late(key) VALUES (4); COMMIT");
   test(same_as_build(db, "late", "SELECT 2 AS key UNION ALL SELECT 4", "300"),
        "and the commit adds to the old table");
-  run(db, "BEGIN; DROP TABLE late; CREATE VIRTUAL TABLE late USING bloom(n=50);"
-          "INSERT INTO late(key) VALUES (3); ROLLBACK");
+  run(db,
+      "BEGIN; DROP TABLE late; CREATE VIRTUAL TABLE late USING bloom(n=50);"
+      "INSERT INTO late(key) VALUES (3); ROLLBACK");
   test(same_as_build(db, "late", "SELECT 2 AS key UNION ALL SELECT 4", "300"),
        "DROP and CREATE rolled back: the old table is there");
-  run(db, "BEGIN; CREATE VIRTUAL TABLE latest USING bloom(n=50); INSERT INTO latest(key) VALUES (3);"
-          "SAVEPOINT a; INSERT INTO latest(key) VALUES (4); ROLLBACK TO a; COMMIT");
-  test(same_as_build(db, "latest", "SELECT 3 AS key", "50"), "CREATE, then a savepoint rolled back");
+  run(db,
+      "BEGIN; CREATE VIRTUAL TABLE latest USING bloom(n=50); INSERT INTO latest(key) VALUES (3);"
+      "SAVEPOINT a; INSERT INTO latest(key) VALUES (4); ROLLBACK TO a; COMMIT");
+  test(same_as_build(db, "latest", "SELECT 3 AS key", "50"),
+       "CREATE, then a savepoint rolled back");
   finish(db, "create");
 }
 
 static void test_drop_rolled_back(void) {
   sqlite3 *db = start("drop", "delete");
-  run(db, "BEGIN; INSERT INTO keys VALUES (nth(1)); SAVEPOINT a;"
-          "INSERT INTO keys VALUES (nth(2)); DROP TABLE seen; ROLLBACK TO a");
+  run(db,
+      "BEGIN; INSERT INTO keys VALUES (nth(1)); SAVEPOINT a;"
+      "INSERT INTO keys VALUES (nth(2)); DROP TABLE seen; ROLLBACK TO a");
   test(has_all(db, "seen", KEYS("keys")), "DROP rolled back to a savepoint: nothing is missing");
-  run(db, "INSERT INTO keys VALUES (nth(3)); COMMIT; BEGIN; INSERT INTO keys VALUES (nth(4));"
-          "DROP TABLE seen; ROLLBACK");
+  run(db,
+      "INSERT INTO keys VALUES (nth(3)); COMMIT; BEGIN; INSERT INTO keys VALUES (nth(4));"
+      "DROP TABLE seen; ROLLBACK");
   test(has_all(db, "seen", KEYS("keys")), "DROP rolled back: nothing is missing");
   sqlite3_stmt *reader;
   sqlite3_prepare_v2(db, "SELECT bloom_lookup('seen', key) FROM keys", -1, &reader, NULL);
@@ -198,12 +214,14 @@ static void test_drop_rolled_back(void) {
 static void test_rename(void) {
   sqlite3 *db = start("rename", "delete");
   insert(db, 1, 5);
-  run(db, "BEGIN; INSERT INTO keys VALUES (nth(6)); ALTER TABLE seen RENAME TO later;"
-          "INSERT INTO keys VALUES (nth(7)); SAVEPOINT a; INSERT INTO keys VALUES (nth(8));"
-          "ROLLBACK TO a; COMMIT");
-  test(same_as_build(db, "later", KEYS("keys"), "1000"), "ALTER TABLE RENAME: the keys are the same");
-  expect_error(db, "ALTER TABLE RENAME: the old name is gone", SQLITE_ERROR, "no bloom table named seen",
-               "SELECT bloom_lookup('seen', 1)");
+  run(db,
+      "BEGIN; INSERT INTO keys VALUES (nth(6)); ALTER TABLE seen RENAME TO later;"
+      "INSERT INTO keys VALUES (nth(7)); SAVEPOINT a; INSERT INTO keys VALUES (nth(8));"
+      "ROLLBACK TO a; COMMIT");
+  test(same_as_build(db, "later", KEYS("keys"), "1000"),
+       "ALTER TABLE RENAME: the keys are the same");
+  expect_error(db, "ALTER TABLE RENAME: the old name is gone", SQLITE_ERROR,
+               "no bloom table named seen", "SELECT bloom_lookup('seen', 1)");
   expect(db, "ALTER TABLE RENAME: the shadow table follows", "later_data",
          "SELECT group_concat(name) FROM sqlite_schema WHERE name LIKE '%%data'");
   run(db, "BEGIN; ALTER TABLE later RENAME TO never; INSERT INTO keys VALUES (nth(9)); ROLLBACK");
@@ -228,7 +246,8 @@ static void test_failed_commit(void) {
     sqlite3_stmt *reader;
     insert(db, 1, 5);
     sqlite3_prepare_v2(other, "SELECT * FROM keys", -1, &reader, NULL);
-    run(db, "BEGIN; INSERT INTO keys VALUES (nth(10)); SAVEPOINT a; INSERT INTO keys VALUES (nth(11))");
+    run(db,
+        "BEGIN; INSERT INTO keys VALUES (nth(10)); SAVEPOINT a; INSERT INTO keys VALUES (nth(11))");
     sqlite3_step(reader);
     test(try_sql(db, "COMMIT") == SQLITE_BUSY, "a reader makes COMMIT fail");
     test(has_all(db, "seen", KEYS("keys")), "after the failed COMMIT nothing is missing");
@@ -250,7 +269,8 @@ static void test_snapshots(void) {
   sqlite3_stmt *lookup, *exists;
   insert(db, 1, 5);
   sqlite3_prepare_v2(other, "SELECT bloom_lookup('seen', nth(?1))", -1, &lookup, NULL);
-  sqlite3_prepare_v2(other, "SELECT EXISTS (SELECT 1 FROM seen WHERE key = nth(?1))", -1, &exists, NULL);
+  sqlite3_prepare_v2(other, "SELECT EXISTS (SELECT 1 FROM seen WHERE key = nth(?1))", -1, &exists,
+                     NULL);
   bool all = true;
   for (int i = 6; i < 60; i++) { /* the other connection's statements stay prepared */
     insert(db, i, i);
@@ -265,10 +285,11 @@ static void test_snapshots(void) {
   sqlite3_finalize(lookup);
   sqlite3_finalize(exists);
   run(other, "BEGIN");
-  const char *before = ask(other, "SELECT hex(bloom_snapshot('seen'))");
+  char *before = strdup(ask(other, "SELECT hex(bloom_snapshot('seen'))"));
   insert(db, 60, 90);
   test(strcmp(before, ask(other, "SELECT hex(bloom_snapshot('seen'))")) == 0,
        "a read transaction keeps its snapshot");
+  free(before);
   run(other, "COMMIT");
   expect(other, "and the next one sees the commit", "1", "SELECT bloom_lookup('seen', nth(90))");
   close_database(other);
@@ -281,8 +302,8 @@ static void test_running_lookup(void) {
   sqlite3_stmt *lookup;
   bool all = true;
   insert(db, 1, 40);
-  sqlite3_prepare_v2(db, "SELECT bloom_lookup('seen', key) FROM (SELECT key FROM keys LIMIT 30)", -1,
-                     &lookup, NULL);
+  sqlite3_prepare_v2(db, "SELECT bloom_lookup('seen', key) FROM (SELECT key FROM keys LIMIT 30)",
+                     -1, &lookup, NULL);
   for (int i = 0; i < 30; i++) {
     all = sqlite3_step(lookup) == SQLITE_ROW && sqlite3_column_int(lookup, 0) == 1 && all;
     if (i % 3 == 0) run(db, "BEGIN; INSERT INTO keys VALUES (nth(%d)); ROLLBACK", 100 + i);
@@ -304,10 +325,11 @@ static void test_dropped_elsewhere(void) {
   run(db, "DROP TABLE seen");
   expect_error(other, "a table that was dropped elsewhere: bloom_lookup", SQLITE_ERROR, "no ",
                "SELECT bloom_lookup('seen', nth(1))");
-  expect_error(third, "a table that was dropped elsewhere: its first bloom_lookup", SQLITE_ERROR, "no ",
-               "SELECT bloom_lookup('seen', nth(1))");
-  run(db, "CREATE VIRTUAL TABLE seen USING bloom(n=1000);"
-          "INSERT INTO seen(key) SELECT key FROM keys");
+  expect_error(third, "a table that was dropped elsewhere: its first bloom_lookup", SQLITE_ERROR,
+               "no ", "SELECT bloom_lookup('seen', nth(1))");
+  run(db,
+      "CREATE VIRTUAL TABLE seen USING bloom(n=1000);"
+      "INSERT INTO seen(key) SELECT key FROM keys");
   test(has_all(other, "seen", KEYS("keys")) && has_all(third, "seen", KEYS("keys")),
        "a table that was made anew elsewhere answers");
   close_database(other);
@@ -320,8 +342,9 @@ static void test_attached_anew(void) {
   sqlite3 *db = open_database(":memory:");
   sqlite3_stmt *kept, *lookup;
   for (int i = 1; i <= 2; i++) {
-    run(db, "ATTACH %Q AS aux; CREATE VIRTUAL TABLE aux.seen USING bloom(n=1000);"
-            "INSERT INTO aux.seen(key) VALUES (nth(%d)); DETACH aux",
+    run(db,
+        "ATTACH %Q AS aux; CREATE VIRTUAL TABLE aux.seen USING bloom(n=1000);"
+        "INSERT INTO aux.seen(key) VALUES (nth(%d)); DETACH aux",
         fresh(i == 1 ? "one" : "two"), i);
   }
   run(db, "ATTACH %Q AS aux", scratch("one"));
@@ -357,15 +380,44 @@ static void test_temp(void) {
   sqlite3 *db = start("temp", "delete");
   insert(db, 1, 5);
   expect(db, "temp: before, the name means main", "1", "SELECT bloom_lookup('seen', nth(1))");
-  run(db, "CREATE VIRTUAL TABLE temp.seen USING bloom(n=500); INSERT INTO temp.seen(key) VALUES (77)");
+  run(db,
+      "CREATE VIRTUAL TABLE temp.seen USING bloom(n=500); INSERT INTO temp.seen(key) VALUES (77)");
   expect(db, "temp: then it means temp", "1", "SELECT bloom_lookup('seen', 77)");
-  run(db, "BEGIN; INSERT INTO temp.seen(key) VALUES (78); SAVEPOINT a;"
-          "INSERT INTO temp.seen(key) VALUES (79); ROLLBACK TO a; COMMIT");
+  run(db,
+      "BEGIN; INSERT INTO temp.seen(key) VALUES (78); SAVEPOINT a;"
+      "INSERT INTO temp.seen(key) VALUES (79); ROLLBACK TO a; COMMIT");
   test(same_as_build(db, "temp.seen", "SELECT 77 AS key UNION ALL SELECT 78", "500"),
        "temp: transactions are followed");
   run(db, "DROP TABLE temp.seen");
-  expect(db, "temp: dropped, the name means main again", "1", "SELECT bloom_lookup('seen', nth(1))");
+  expect(db, "temp: dropped, the name means main again", "1",
+         "SELECT bloom_lookup('seen', nth(1))");
   finish(db, "temp");
+}
+
+/* A trigger on the shadow table makes the table's own writes open statement savepoints, within
+** which they are asked to write again. A hostile database may have one: no crash, and nothing is lost. */
+static void test_shadow_trigger(void) {
+  sqlite3 *db = start("shadow", "delete");
+  unsigned taken = 0;
+  run(db, "CREATE TABLE audit(id); CREATE TABLE good(key)");
+  insert(db, 1, 5);
+  run(db,
+      "CREATE TRIGGER t AFTER UPDATE ON seen_data BEGIN"
+      " INSERT INTO audit VALUES (new.id); SELECT RAISE(ABORT, 'no') WHERE new.id < 0; END; BEGIN");
+  for (int i = 6; i < 30; i++) {
+    if (try_sql(db, "INSERT INTO keys VALUES (nth(%d))", i) == SQLITE_OK) taken++;
+    try_sql(db, "SAVEPOINT a; INSERT INTO keys SELECT nth(column1) FROM (VALUES (%d), (3))",
+            100 + i);
+  }
+  if (try_sql(db, "COMMIT") != SQLITE_OK) try_sql(db, "ROLLBACK");
+  test(has_all(db, "seen", KEYS("keys")),
+       "a trigger on the shadow table: nothing is missing (%u taken)", taken);
+  close_database(db);
+  db = open_database(scratch("shadow"));
+  test(has_all(db, "seen", KEYS("keys")),
+       "a trigger on the shadow table: nor for another connection");
+  run(db, "DROP TRIGGER t; INSERT INTO keys VALUES (nth(200))");
+  finish(db, "without the trigger");
 }
 
 void test_transactions(void) {
@@ -383,4 +435,5 @@ void test_transactions(void) {
   test_dropped_elsewhere();
   test_attached_anew();
   test_temp();
+  test_shadow_trigger();
 }
