@@ -138,8 +138,8 @@ static void test_deserialize(void) {
   close_database(db);
 }
 
-/* What the shell's .dump writes: the shadow table as an ordinary one, and the virtual table as a row
-** of sqlite_schema, which needs PRAGMA writable_schema, hence DEFENSIVE off. */
+/* What the shell's .dump writes: the shadow table as an ordinary one, and the virtual table as a
+** row of sqlite_schema, which needs PRAGMA writable_schema, hence DEFENSIVE off. */
 static void restore(sqlite3 *from, sqlite3 *to) {
   sqlite3_stmt *rows;
   run(to, "PRAGMA foreign_keys = OFF; BEGIN");

@@ -1,9 +1,9 @@
 /* steps: a long row of random steps on two connections, against exact tables.
 **
 ** Beside each bloom table T stands T_keys(id, key, times), changed in the same transaction; so
-** SQLite itself says which keys T must hold at any moment. After every step some of them are asked for, by
-** all ways and by statements that stay prepared. In the end the tables that never grew must be what
-** bloom_build makes of the committed keys.
+** SQLite itself says which keys T must hold at any moment. After every step some of them are asked
+** for, by all ways and by statements that stay prepared. In the end the tables that never grew must
+** be what bloom_build makes of the committed keys.
 **
 ** The two connections are used in turn, by one thread: a step may meet SQLITE_BUSY, since the other
 ** connection holds a lock, and nothing else that is not expected. */

@@ -1,6 +1,6 @@
 /* table.h: what the tests of the bloom table share. The extension is compiled in
-** (-DSQLITE_CORE), or loaded when the variable BLOOM names it. Everything is seeded, so a run repeats, but for
-** the tests with more than one process.
+** (-DSQLITE_CORE), or loaded when the variable BLOOM names it. Everything is seeded, so a run
+** repeats, but for the tests with more than one process.
 **
 ** Every connection has the SQL function nth(i): number i of a row of keys of all types, different
 ** ones for different i. absent(i) gives texts that are none of them. */

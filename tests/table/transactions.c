@@ -395,7 +395,8 @@ static void test_temp(void) {
 }
 
 /* A trigger on the shadow table makes the table's own writes open statement savepoints, within
-** which they are asked to write again. A hostile database may have one: no crash, and nothing is lost. */
+** which they are asked to write again. A hostile database may have one: no crash, and nothing
+** is lost. */
 static void test_shadow_trigger(void) {
   sqlite3 *db = start("shadow", "delete");
   unsigned taken = 0;
