@@ -1,7 +1,7 @@
 -- bloom_explain(filter, key): JSON with the hash, the lines and the cells of a key.
--- Hashes are XXH3-64 (integers: 8 bytes, seed 1; other reals: 8 bytes, seed 2; text: seed 0;
--- blobs: seed 3), computed with the xxHash package's own program; positions are
--- floor((h|1) C^j mod 2^64 * 99 / 2^64) for j = 1 .. 7, C = f1357aea2e62a9c5, worked out by hand.
+-- Hashes are XXH3-64 (integers: 8 bytes, seed 1; other reals: 12 bytes, seed 2, of
+-- 2.5 the int64 25 and the int32 -1; text: seed 0; blobs: seed 3), computed with the xxHash package
+-- alone; positions are floor((h|1) C^j mod 2^64 * 99 / 2^64) for j = 1 .. 7, C = f1357aea2e62a9c5, worked out by hand.
 SELECT 'type', typeof(bloom_explain(bloom_new(10, 0.01), 1)), json_valid(bloom_explain(bloom_new(10, 0.01), 1));
 SELECT 'integer', bloom_explain(bloom_new(10, 0.01), 1);
 SELECT 'spelt', bloom_explain(bloom_new(10, 0.01), ' +1.0 ') = bloom_explain(bloom_new(10, 0.01), 1);

@@ -1,6 +1,7 @@
 -- bloom_key(a, b, ...): one key made of several values; NULL if a part is NULL.
 SELECT 'type', typeof(bloom_key(1)), typeof(bloom_key('a', 2.5, X'00')), typeof(bloom_key(1, NULL)), typeof(bloom_key(NULL));
--- each part: its type (1 integer, 2 real, 4 text, 8 blob), then 8 bytes of number, or of length and bytes
+-- each part: its type (1 integer, 2 real, 4 text, 8 blob), then 8 bytes of number (of a real
+-- its digits, 15, and 4 bytes of the power of ten, -1), or of length and bytes
 SELECT 'integer', hex(bloom_key(258));
 SELECT 'negative', hex(bloom_key(-1));
 SELECT 'real', hex(bloom_key(1.5));

@@ -112,6 +112,39 @@ static void bound(sqlite3 *db) {
 
 /* ---- literals, columns, subqueries ---- */
 
+/* A blob of which SQLite makes no copy, so that it can be damaged between two rows. */
+static void same_place(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  Bytes *filter = sqlite3_user_data(context);
+  (void)argc;
+  (void)argv;
+  sqlite3_result_blob(context, filter->at, filter->size, SQLITE_STATIC);
+}
+
+/* The body is verified again whenever the number of rows has doubled: damage after row r, in the
+** same place of memory and with the header as it was, is an error by row 2 r + 2. */
+static void doubling(sqlite3 *db) {
+  Bytes filter = fetch(db, "SELECT f FROM filters WHERE name = 'small'");
+  sqlite3_stmt *probe = NULL;
+  int late = 0, at_once = 0, rounds = 0;
+  sqlite3_create_function(db, "same_place", 1, SQLITE_UTF8, &filter, same_place, NULL, NULL);
+  sqlite3_prepare_v2(db, "SELECT bloom_contains(same_place(i), i) FROM t", -1, &probe, NULL);
+  for (int good = 2; good < 300; good += 1 + good / 3, rounds++) {
+    int rows = 0, wrong = 0;
+    for (int i = 0; i < good; i++) wrong += sqlite3_step(probe) != SQLITE_ROW;
+    filter.at[filter.size - 1] ^= 1;
+    while (rows <= good + 1 && sqlite3_step(probe) == SQLITE_ROW) rows++;
+    at_once += rows == 0;
+    late += wrong > 0 || rows > good + 1;
+    filter.at[filter.size - 1] ^= 1;
+    sqlite3_reset(probe);
+  }
+  sqlite3_finalize(probe);
+  free(filter.at);
+  ok(late == 0 && rounds > 10, "damage after r rows is found by row 2 r + 2: not %d of %d", late,
+     rounds);
+  ok(at_once < rounds / 2, "the body is not verified for every row: %d of %d", at_once, rounds);
+}
+
 static void unbound(sqlite3 *db) {
   Bytes hex = fetch(db, "SELECT hex(f) FROM filters WHERE name = 'small'");
   Bytes bad = fetch(db, "SELECT hex(f) FROM filters WHERE name = 'small damaged'");
@@ -146,6 +179,7 @@ static void unbound(sqlite3 *db) {
   run_sql(db, "UPDATE one SET f = patch(f, -40, x'ffff')");
   expect(db, "damage after many good rows",
          "SELECT sum(bloom_contains((SELECT f FROM one), i)) FROM t", BODY_SUM);
+  doubling(db);
   free(hex.at);
   free(bad.at);
 }
