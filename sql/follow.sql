@@ -20,7 +20,8 @@
 -- table and create it again afterwards.
 --
 -- Not seen, since no trigger fires: incremental BLOB writes, writes while triggers are switched
--- off, a row whose insert another AFTER trigger ends with RAISE(IGNORE). Say 'rebuild' after those.
+-- off, a row that stays although another AFTER trigger on it ended with RAISE(IGNORE) or
+-- RAISE(FAIL), or failed under OR FAIL. Say 'rebuild' after those.
 -- PRAGMA integrity_check (SQLite 3.44 or later) tells when keys are missing.
 
 .bail on

@@ -204,12 +204,13 @@ bool all_found(sqlite3 *db, const char *table, const char *keys, int absent) {
                            "SELECT count(*) FROM (%s) WHERE k IS NOT NULL AND NOT EXISTS "
                            "(SELECT 1 FROM \"%w\" WHERE key = k)",
                            keys, table);
-  const char *by_call = ask(db, "SELECT count(*) FROM (%s) WHERE bloom_lookup(%Q, k) = 0", keys,
-                            lookup);
-  const char *extra = ask(db,
-                          "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < "
-                          "2000) SELECT sum(bloom_lookup(%Q, 'absent ' || i)) FROM c",
-                          lookup);
+  const char *by_call =
+      ask(db, "SELECT count(*) FROM (%s) WHERE bloom_lookup(%Q, k) = 0", keys, lookup);
+  const char *extra =
+      ask(db,
+          "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < "
+          "2000) SELECT sum(bloom_lookup(%Q, 'absent ' || i)) FROM c",
+          lookup);
   bool good = strcmp(by_row, "0") == 0 && strcmp(by_call, "0") == 0 && extra[0] >= '0' &&
               extra[0] <= '9' && atoi(extra) <= absent;
   if (!good) {

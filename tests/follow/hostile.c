@@ -1,7 +1,6 @@
-/* hostile.c: a database file whose schema somebody wrote by hand, opened with trusted_schema off (and
-** on): no read, check or command runs a function that SQLite would not run for a view or a trigger
-** there, none runs a second statement, and none crashes.
-*/
+/* hostile.c: a database file whose schema somebody wrote by hand, opened with trusted_schema off
+** (and on): no read, check or command runs a function that SQLite would not run for a view or a
+** trigger there, none runs a second statement, and none crashes. */
 #include "follow.h"
 
 static unsigned ran;
@@ -20,13 +19,16 @@ static void add_functions(sqlite3 *db) {
 }
 
 /* What is written into the schema's table: each is an UPDATE of sqlite_master. */
-#define IN_KEY(function)                                                                     \
-  "UPDATE sqlite_master SET sql = replace(sql, 'lower(email)', '" function "(email)') WHERE " \
+#define IN_KEY(function) \
+  "UPDATE sqlite_master SET sql = replace(sql, 'lower(email)', '" function \
+  "(email)') WHERE " \
   "name GLOB 'known*'"
-#define IN_OF(text) "UPDATE sqlite_master SET sql = replace(sql, 'customers(lower(email))', '" text \
-                    "') WHERE name = 'known'"
-#define IN_ROW(text) "UPDATE sqlite_master SET sql = replace(sql, 'new.\"email\" AS \"email\"', '" text \
-                     "') WHERE type = 'trigger'"
+#define IN_OF(text) \
+  "UPDATE sqlite_master SET sql = replace(sql, 'customers(lower(email))', '" text \
+  "') WHERE name = 'known'"
+#define IN_ROW(text) \
+  "UPDATE sqlite_master SET sql = replace(sql, 'new.\"email\" AS \"email\"', '" text \
+  "') WHERE type = 'trigger'"
 
 static const char *const edits[] = {
     IN_KEY("evil"),
@@ -49,8 +51,10 @@ static const char *const edits[] = {
     IN_ROW("new.\"email\" AS \"email\"); END; DELETE FROM canary; SELECT (1"),
     IN_ROW(""),
     IN_ROW("''"),
-    "UPDATE sqlite_master SET sql = replace(sql, 'AS \"email\"', 'AS \"email') WHERE type = 'trigger'",
-    "UPDATE sqlite_master SET sql = replace(sql, 'INSERT INTO \"known\"', 'INSERT INTO \"canary\"')",
+    "UPDATE sqlite_master SET sql = replace(sql, 'AS \"email\"', 'AS \"email') WHERE type = "
+    "'trigger'",
+    "UPDATE sqlite_master SET sql = replace(sql, 'INSERT INTO \"known\"', 'INSERT INTO "
+    "\"canary\"')",
     "UPDATE sqlite_master SET sql = 'CREATE TRIGGER ' WHERE type = 'trigger'",
     "UPDATE sqlite_master SET tbl_name = 'canary' WHERE type = 'trigger'",
     "UPDATE sqlite_master SET name = 'known_other' WHERE name = 'known_update'",
@@ -58,38 +62,40 @@ static const char *const edits[] = {
     "'known'",
     "UPDATE sqlite_master SET sql = 'CREATE TABLE known_data(id INTEGER PRIMARY KEY, block AS "
     "(evil(id)))' WHERE name = 'known_data'",
-    "UPDATE sqlite_master SET sql = 'CREATE TABLE customers(email, id AS (risky(email)))' WHERE name = "
+    "UPDATE sqlite_master SET sql = 'CREATE TABLE customers(email, id AS (risky(email)))' WHERE "
+    "name = "
     "'customers'"};
 
 static void make_file(const char *path, const char *edit) {
   sqlite3 *db = open_database(path);
   add_functions(db);
-  run(db, "CREATE TABLE customers(email); INSERT INTO customers VALUES('One'), ('Two');"
-          "CREATE TABLE canary(secret); INSERT INTO canary VALUES('sings');"
-          "CREATE VIEW view_of AS SELECT risky(email) AS email FROM customers;"
-          "CREATE VIRTUAL TABLE known USING bloom(of='customers(lower(email))', p=0.001);"
-          "PRAGMA writable_schema = ON; %s", edit);
+  run(db,
+      "CREATE TABLE customers(email); INSERT INTO customers VALUES('One'), ('Two');"
+      "CREATE TABLE canary(secret); INSERT INTO canary VALUES('sings');"
+      "CREATE VIEW view_of AS SELECT risky(email) AS email FROM customers;"
+      "CREATE VIRTUAL TABLE known USING bloom(of='customers(lower(email))', p=0.001);"
+      "PRAGMA writable_schema = ON; %s",
+      edit);
   close_database(db);
 }
 
 /* What an application does with a file. Errors are as good as answers. */
-static const char *const uses[] = {
-    "SELECT bloom_lookup('known', 'one')",
-    "SELECT count(*) FROM known WHERE key = 'one'",
-    "SELECT bloom_status('known')",
-    "SELECT length(bloom_snapshot('known'))",
-    "INSERT INTO known(known) VALUES('rebuild')",
-    "INSERT INTO known(known) VALUES('optimize')",
-    "INSERT INTO known(key) VALUES('three')",
-    "PRAGMA integrity_check",
-    "PRAGMA quick_check",
-    "ALTER TABLE known RENAME TO known2",
-    "SELECT bloom_lookup('known2', 'one')",
-    "INSERT INTO known2(known2) VALUES('rebuild')",
-    "ALTER TABLE known2 RENAME TO known",
-    "INSERT INTO customers(email) VALUES('new')",
-    "UPDATE customers SET email = 'newer' WHERE email = 'Two'",
-    "DROP TABLE known"};
+static const char *const uses[] = {"SELECT bloom_lookup('known', 'one')",
+                                   "SELECT count(*) FROM known WHERE key = 'one'",
+                                   "SELECT bloom_status('known')",
+                                   "SELECT length(bloom_snapshot('known'))",
+                                   "INSERT INTO known(known) VALUES('rebuild')",
+                                   "INSERT INTO known(known) VALUES('optimize')",
+                                   "INSERT INTO known(key) VALUES('three')",
+                                   "PRAGMA integrity_check",
+                                   "PRAGMA quick_check",
+                                   "ALTER TABLE known RENAME TO known2",
+                                   "SELECT bloom_lookup('known2', 'one')",
+                                   "INSERT INTO known2(known2) VALUES('rebuild')",
+                                   "ALTER TABLE known2 RENAME TO known",
+                                   "INSERT INTO customers(email) VALUES('new')",
+                                   "UPDATE customers SET email = 'newer' WHERE email = 'Two'",
+                                   "DROP TABLE known"};
 
 static void use_file(const char *edit, bool trusted, unsigned number) {
   const char *path = fresh("hostile.db");
@@ -120,15 +126,16 @@ static void use_file(const char *edit, bool trusted, unsigned number) {
   close_database(db);
 }
 
-/* An honest expression with a function of the application works where SQLite lets it: while the schema
-** is trusted; without, every way in is an error that says so. */
+/* An honest expression with a function of the application works where SQLite lets it: while the
+** schema is trusted; without, every way in is an error that says so. */
 static void test_application_function(void) {
   const char *path = fresh("application.db");
   sqlite3 *db = open_database(path);
   add_functions(db);
-  run(db, "CREATE TABLE customers(email); INSERT INTO customers VALUES('one');"
-          "CREATE VIRTUAL TABLE known USING bloom(of='customers(risky(email))', p=0.001);"
-          "INSERT INTO customers VALUES('two')");
+  run(db,
+      "CREATE TABLE customers(email); INSERT INTO customers VALUES('one');"
+      "CREATE VIRTUAL TABLE known USING bloom(of='customers(risky(email))', p=0.001);"
+      "INSERT INTO customers VALUES('two')");
   test(all_found(db, "known", "SELECT email AS k FROM customers", 12),
        "a function of the application, trusted");
   close_database(db);
@@ -141,7 +148,8 @@ static void test_application_function(void) {
                "INSERT INTO customers VALUES('three')");
   expect_error(db, "a function of the application, not trusted: create", "unsafe use of risky",
                "CREATE VIRTUAL TABLE more USING bloom(of='customers(risky(email))')");
-  expect(db, "and nothing is left", "0", "SELECT count(*) FROM sqlite_master WHERE name GLOB 'more*'");
+  expect(db, "and nothing is left", "0",
+         "SELECT count(*) FROM sqlite_master WHERE name GLOB 'more*'");
   expect_error(db, "a function for direct calls only", "unsafe use of evil",
                "CREATE VIRTUAL TABLE more USING bloom(of='customers(evil(email))')");
   close_database(db);
@@ -153,11 +161,13 @@ static void test_random_edits(void) {
   uint64_t random = 42;
   unsigned opened = 0, runs = 0;
   for (unsigned i = 0; i < rounds[extent]; i++) {
-    static const char *const pieces[] = {"\"", "'", "(", ")", ",", ";", "x", "", "email", " ", "\x80"};
+    static const char *const pieces[] = {"\"", "'", "(",     ")", ",",   ";",
+                                         "x",  "",  "email", " ", "\x80"};
     unsigned at = 8 + random_below(&random, 120);
     char *edit = sqlite3_mprintf(
-        "UPDATE sqlite_master SET sql = substr(sql, 1, %u) || %Q || substr(sql, %u) WHERE name = '%s'", at,
-        pieces[random_below(&random, COUNT(pieces))], at + random_below(&random, 3),
+        "UPDATE sqlite_master SET sql = substr(sql, 1, %u) || %Q || substr(sql, %u) WHERE name = "
+        "'%s'",
+        at, pieces[random_below(&random, COUNT(pieces))], at + random_below(&random, 3),
         random_below(&random, 3) == 0   ? "known"
         : random_below(&random, 2) == 0 ? "known_insert"
                                         : "known_update");
@@ -173,8 +183,8 @@ static void test_random_edits(void) {
     close_database(db);
     sqlite3_free(edit);
   }
-  test(runs == 0 && opened > 0, "%u schemas with random damage, %u of them readable", rounds[extent],
-       opened);
+  test(runs == 0 && opened > 0, "%u schemas with random damage, %u of them readable",
+       rounds[extent], opened);
 }
 
 void test_hostile(void) {

@@ -1,11 +1,12 @@
-/* input.c: what of= refuses, and random text for it: never a crash, nothing of it is run, nothing is
-** left behind; and random expressions: triggers put in what a rebuild puts in, bit for bit.
-*/
+/* input.c: what of= refuses, and random text for it: never a crash, nothing of it is run, nothing
+** is left behind; and random expressions: triggers put in what a rebuild puts in, bit for bit. */
 #include "follow.h"
 
-#define SOURCE                                                                                \
-  "CREATE TABLE customers(id INTEGER PRIMARY KEY, tenant INT, email TEXT COLLATE NOCASE, tag TEXT " \
-  "COLLATE RTRIM, amount REAL, n NUMERIC, any, domain AS (substr(email, 3)), size AS (length(email)) " \
+#define SOURCE \
+  "CREATE TABLE customers(id INTEGER PRIMARY KEY, tenant INT, email TEXT COLLATE NOCASE, tag " \
+  "TEXT " \
+  "COLLATE RTRIM, amount REAL, n NUMERIC, any, domain AS (substr(email, 3)), size AS " \
+  "(length(email)) " \
   "STORED, \"odd \"\"name\" BLOB)"
 
 /* ---- refused, in words ---- */
@@ -13,81 +14,80 @@
 static const struct {
   const char *of;
   const char *words;
-} refused[] = {
-    {"", "of the form"},
-    {"customers", "of the form"},
-    {"customers(", "of the form"},
-    {"customers)", "of the form"},
-    {"customers()", "of the form"},
-    {"(email)", "of the form"},
-    {"customers(email", "of the form"},
-    {"customers(email))", "of the form"},
-    {"customers(email) WHERE id > 5", "of the form"},
-    {"customers(email)(email)", "of the form"},
-    {"customers(email);", "of the form"},
-    {"customers(email); DROP TABLE canary", "of the form"},
-    {"customers(email); DROP TABLE canary; SELECT (1)", "of the form"},
-    {"customers(email /* comment */)", "of the form"},
-    {"customers(email -- comment\n)", "of the form"},
-    {"customers(\"email)", "of the form"},
-    {"\"customers(email)", "of the form"},
-    {"[customers(email)", "of the form"},
-    {"customers(`email)", "of the form"},
-    {"customers, canary(email)", "of the form"},
-    {"'customers'(email)", "of the form"},
-    {"?(email)", "of the form"},
-    {"main.customers(email)", "own schema"},
-    {"\"main\".\"customers\"(email)", "own schema"},
-    {"nobody(email)", "no table nobody"},
-    {"\"\"(email)", "no table"},
-    {"customers(emial)", "names no column"},
-    {"customers(1)", "names no column"},
-    {"customers(*)", "names no column"},
-    {"customers(\"emial\")", "column"},
-    {"customers(email, \"emial\")", "no column emial"},
-    {"customers(email, [emial])", "no column emial"},
-    {"customers(email, emial)", "no such column: emial"},
-    {"customers(email,)", "syntax error"},
-    {"customers(,email)", "syntax error"},
-    {"customers(email email)", "syntax error"},
-    {"customers(email AS x)", "syntax error"},
-    {"customers(email FROM customers)", "syntax error"},
-    {"customers(email UNION SELECT 1)", "syntax error"},
-    {"customers(email ORDER BY 1)", "syntax error"},
-    {"customers(new.email)", "no such column"},
-    {"customers(old.email)", "no such column"},
-    {"customers(customers.email)", "no such column"},
-    {"customers((SELECT email))", "subqueries prohibited"},
-    {"customers(email || (SELECT secret FROM canary))", "subqueries prohibited"},
-    {"customers(EXISTS (SELECT email))", "subqueries prohibited"},
-    {"customers(email IN (SELECT secret FROM canary))", "subqueries prohibited"},
-    {"customers(email IN canary)", "subqueries prohibited"},
-    {"customers(max(email))", "misuse of aggregate"},
-    {"customers(count(*) + id)", "misuse of aggregate"},
-    {"customers(sum(id) OVER ())", "misuse of window"},
-    {"customers(row_number() OVER (ORDER BY email))", "misuse of window"},
-    {"customers(random() + id)", "non-deterministic"},
-    {"customers(evil(email))", "non-deterministic"},
-    {"customers(changes() + id)", "non-deterministic"},
-    {"customers(email || datetime('now'))", "non-deterministic"},
-    {"customers(email || CURRENT_TIMESTAMP)", "non-deterministic"},
-    {"customers(bloom_lookup('known', email))", "non-deterministic"},
-    {"customers(nosuch(email))", "no such function"},
-    {"customers(email || ?1)", "prohibited"},
-    {"customers(email || :name)", "prohibited"},
-    {"customers(raise(IGNORE) || email)", "RAISE"},
-    {"view_of(email)", "view"},
-    {"fts(a)", "virtual"},
-    {"known(key)", "virtual"},
-    {"known_data(id)", "shadow"},
-    {"sqlite_master(name)", "system"},
-    {"sqlite_schema(name)", "system"},
-    {"sqlite_sequence(name)", "system"},
-    {"sqlite_stat1(tbl)", "system"},
-    {"pragma_table_info(name)", "virtual"},
-    {"json_each(value)", "virtual"},
-    {"fuzz(key)", ""},
-    {"fuzz_data(id)", ""}};
+} refused[] = {{"", "of the form"},
+               {"customers", "of the form"},
+               {"customers(", "of the form"},
+               {"customers)", "of the form"},
+               {"customers()", "of the form"},
+               {"(email)", "of the form"},
+               {"customers(email", "of the form"},
+               {"customers(email))", "of the form"},
+               {"customers(email) WHERE id > 5", "of the form"},
+               {"customers(email)(email)", "of the form"},
+               {"customers(email);", "of the form"},
+               {"customers(email); DROP TABLE canary", "of the form"},
+               {"customers(email); DROP TABLE canary; SELECT (1)", "of the form"},
+               {"customers(email /* comment */)", "of the form"},
+               {"customers(email -- comment\n)", "of the form"},
+               {"customers(\"email)", "of the form"},
+               {"\"customers(email)", "of the form"},
+               {"[customers(email)", "of the form"},
+               {"customers(`email)", "of the form"},
+               {"customers, canary(email)", "of the form"},
+               {"'customers'(email)", "of the form"},
+               {"?(email)", "of the form"},
+               {"main.customers(email)", "own schema"},
+               {"\"main\".\"customers\"(email)", "own schema"},
+               {"nobody(email)", "no table nobody"},
+               {"\"\"(email)", "no table"},
+               {"customers(emial)", "names no column"},
+               {"customers(1)", "names no column"},
+               {"customers(*)", "names no column"},
+               {"customers(\"emial\")", "column"},
+               {"customers(email, \"emial\")", "no column emial"},
+               {"customers(email, [emial])", "no column emial"},
+               {"customers(email, emial)", "no such column: emial"},
+               {"customers(email,)", "syntax error"},
+               {"customers(,email)", "syntax error"},
+               {"customers(email email)", "syntax error"},
+               {"customers(email AS x)", "syntax error"},
+               {"customers(email FROM customers)", "syntax error"},
+               {"customers(email UNION SELECT 1)", "syntax error"},
+               {"customers(email ORDER BY 1)", "syntax error"},
+               {"customers(new.email)", "no such column"},
+               {"customers(old.email)", "no such column"},
+               {"customers(customers.email)", "no such column"},
+               {"customers((SELECT email))", "subqueries prohibited"},
+               {"customers(email || (SELECT secret FROM canary))", "subqueries prohibited"},
+               {"customers(EXISTS (SELECT email))", "subqueries prohibited"},
+               {"customers(email IN (SELECT secret FROM canary))", "subqueries prohibited"},
+               {"customers(email IN canary)", "subqueries prohibited"},
+               {"customers(max(email))", "misuse of aggregate"},
+               {"customers(count(*) + id)", "misuse of aggregate"},
+               {"customers(sum(id) OVER ())", "misuse of window"},
+               {"customers(row_number() OVER (ORDER BY email))", "misuse of window"},
+               {"customers(random() + id)", "non-deterministic"},
+               {"customers(evil(email))", "non-deterministic"},
+               {"customers(changes() + id)", "non-deterministic"},
+               {"customers(email || datetime('now'))", "non-deterministic"},
+               {"customers(email || CURRENT_TIMESTAMP)", "non-deterministic"},
+               {"customers(bloom_lookup('known', email))", "non-deterministic"},
+               {"customers(nosuch(email))", "no such function"},
+               {"customers(email || ?1)", "prohibited"},
+               {"customers(email || :name)", "prohibited"},
+               {"customers(raise(IGNORE) || email)", "RAISE"},
+               {"view_of(email)", "view"},
+               {"fts(a)", "virtual"},
+               {"known(key)", "virtual"},
+               {"known_data(id)", "shadow"},
+               {"sqlite_master(name)", "system"},
+               {"sqlite_schema(name)", "system"},
+               {"sqlite_sequence(name)", "system"},
+               {"sqlite_stat1(tbl)", "system"},
+               {"pragma_table_info(name)", "virtual"},
+               {"json_each(value)", "virtual"},
+               {"fuzz(key)", ""},
+               {"fuzz_data(id)", ""}};
 
 /* The text of an argument: the quotes that are not in it, or none. */
 static char *quoted(const char *of) {
@@ -132,7 +132,8 @@ static sqlite3 *open_input(const char *name) {
 }
 
 static char *schema_of(sqlite3 *db) {
-  return sqlite3_mprintf("%s %s", ask(db, "SELECT count(*) || group_concat(name) FROM sqlite_master"),
+  return sqlite3_mprintf("%s %s",
+                         ask(db, "SELECT count(*) || group_concat(name) FROM sqlite_master"),
                          ask(db, "SELECT count(*) FROM sqlite_temp_master"));
 }
 
@@ -177,15 +178,66 @@ static void test_refused(void) {
 
 /* ---- random text ---- */
 
-static const char *const fragments[] = {
-    "customers", "email",  "(",       ")",      "((",         "))",       ",",       " ",
-    "\"",        "'",      "`",       "[",      "]",          "''",       "\"\"",    ";",
-    "--",        "/*",     "*/",      "\n",     "DROP TABLE canary", "DELETE FROM canary", "lower(",
-    "evil(",     "SELECT", "FROM canary", "new.", "END;",     "BEGIN",    "\"email\"", "customers(",
-    "customers(email)", "AS", "||",   "1e5",    "0x1F",       "\xc3\xa9", "\xff",    "\xe2\x98\x83",
-    "rowid",     "id",     ".",       "?1",     "@a",         "$x",       "#1",      "COLLATE NOCASE",
-    "x'00'",     "CASE WHEN", "INSERT INTO canary VALUES(1)", "); DELETE FROM canary; SELECT (1",
-    "\"customers\"", "\"odd \"\"name\"", "known", "fuzz", "\\", "%s", "\x01", "|", "tenant"};
+static const char *const fragments[] = {"customers",
+                                        "email",
+                                        "(",
+                                        ")",
+                                        "((",
+                                        "))",
+                                        ",",
+                                        " ",
+                                        "\"",
+                                        "'",
+                                        "`",
+                                        "[",
+                                        "]",
+                                        "''",
+                                        "\"\"",
+                                        ";",
+                                        "--",
+                                        "/*",
+                                        "*/",
+                                        "\n",
+                                        "DROP TABLE canary",
+                                        "DELETE FROM canary",
+                                        "lower(",
+                                        "evil(",
+                                        "SELECT",
+                                        "FROM canary",
+                                        "new.",
+                                        "END;",
+                                        "BEGIN",
+                                        "\"email\"",
+                                        "customers(",
+                                        "customers(email)",
+                                        "AS",
+                                        "||",
+                                        "1e5",
+                                        "0x1F",
+                                        "\xc3\xa9",
+                                        "\xff",
+                                        "\xe2\x98\x83",
+                                        "rowid",
+                                        "id",
+                                        ".",
+                                        "?1",
+                                        "@a",
+                                        "$x",
+                                        "#1",
+                                        "COLLATE NOCASE",
+                                        "x'00'",
+                                        "CASE WHEN",
+                                        "INSERT INTO canary VALUES(1)",
+                                        "); DELETE FROM canary; SELECT (1",
+                                        "\"customers\"",
+                                        "\"odd \"\"name\"",
+                                        "known",
+                                        "fuzz",
+                                        "\\",
+                                        "%s",
+                                        "\x01",
+                                        "|",
+                                        "tenant"};
 
 static void test_garbage(void) {
   static const unsigned rounds[] = {60, 400, 4000, 100000};
@@ -239,21 +291,26 @@ static void test_garbage(void) {
 /* ---- random expressions ---- */
 
 static const char *const leaves[] = {
-    "id",    "rowid",            "tenant", "email", "tag", "amount", "n",  "any",        "domain", "size",
-    "EMAIL", "\"odd \"\"name\"", "[tag]",  "`any`", "5",   "0.5",    "''", "'user 3'", "NULL",   "x'61'"};
-static const char *const unary[][2] = {
-    {"lower(", ")"}, {"upper(", ")"}, {"typeof(", ")"}, {"trim(", ")"},    {"length(", ")"},
-    {"hex(", ")"},   {"abs(", ")"},   {"-(", ")"},      {"NOT (", ")"},    {"CAST(", " AS NUMERIC)"},
-    {"round(", ")"}, {"quote(", ")"}, {"(", " ISNULL)"}, {"bloom_key(1, ", ")"}};
+    "id",   "rowid", "tenant",           "email", "tag",   "amount", "n",   "any", "domain",
+    "size", "EMAIL", "\"odd \"\"name\"", "[tag]", "`any`", "5",      "0.5", "''",  "'user 3'",
+    "NULL", "x'61'"};
+static const char *const unary[][2] = {{"lower(", ")"},   {"upper(", ")"},
+                                       {"typeof(", ")"},  {"trim(", ")"},
+                                       {"length(", ")"},  {"hex(", ")"},
+                                       {"abs(", ")"},     {"-(", ")"},
+                                       {"NOT (", ")"},    {"CAST(", " AS NUMERIC)"},
+                                       {"round(", ")"},   {"quote(", ")"},
+                                       {"(", " ISNULL)"}, {"bloom_key(1, ", ")"}};
 static const char *const binary[] = {" || ", " + ", " - ", " / ", " AND ", " OR ", " % ", " LIKE "};
-static const char *const comparing[] = {" = ", " < ",  " IS ", " == ",
-                                        " <> ", " >= ", " COLLATE BINARY = ", " COLLATE RTRIM = "};
+static const char *const comparing[] = {
+    " = ", " < ", " IS ", " == ", " <> ", " >= ", " COLLATE BINARY = ", " COLLATE RTRIM = "};
 static const char *const three[][4] = {{"iif(", ", ", ", ", ")"},
                                        {"(CASE WHEN ", " THEN ", " ELSE ", " END)"},
                                        {"coalesce(", ", ", ", ", ")"}};
-static const char *const comparing_three[][4] = {{"(", " IN (", ", ", "))"},
-                                                 {"(", " BETWEEN ", " AND ", ")"},
-                                                 {"(CASE ", " WHEN ", " THEN 'same' ELSE ", " END)"}};
+static const char *const comparing_three[][4] = {
+    {"(", " IN (", ", ", "))"},
+    {"(", " BETWEEN ", " AND ", ")"},
+    {"(CASE ", " WHEN ", " THEN 'same' ELSE ", " END)"}};
 
 /* With or without operators that compare, which have affinities and collations. */
 static void add_expression(sqlite3_str *text, uint64_t *random, unsigned depth, bool compares) {
@@ -266,7 +323,8 @@ static void add_expression(sqlite3_str *text, uint64_t *random, unsigned depth, 
   }
   if (kind == 2) operands = 1;
   if (operands == 2) {
-    if (compares && random_below(random, 2)) infix[1] = comparing[random_below(random, COUNT(comparing))];
+    if (compares && random_below(random, 2))
+      infix[1] = comparing[random_below(random, COUNT(comparing))];
     around = infix;
   } else if (operands == 3) {
     around = compares && random_below(random, 2) ? comparing_three[random_below(random, 3)]
@@ -281,13 +339,17 @@ static void add_expression(sqlite3_str *text, uint64_t *random, unsigned depth, 
 
 /* Rows of all types in all columns. */
 static void add_rows(sqlite3 *db, uint64_t *random) {
-  static const char *const values[] = {"NULL", "0",   "1",     "3.0",   "-7.25", "'5'", "'5.0'", "'user 3'",
-                                       "'USER 3 '", "'x'", "'X  '", "x'61'", "'a'",   "1e20", "9223372036854775807"};
+  static const char *const values[] = {
+      "NULL",  "0",     "1",        "3.0",       "-7.25",
+      "'5'",   "'5.0'", "'user 3'", "'USER 3 '", "'x'",
+      "'X  '", "x'61'", "'a'",      "1e20",      "9223372036854775807"};
   for (unsigned i = 0; i < 8; i++) {
     const char *value[7];
-    for (unsigned j = 0; j < COUNT(value); j++) value[j] = values[random_below(random, COUNT(values))];
-    run(db, "INSERT INTO customers(tenant, email, tag, amount, n, any, \"odd \"\"name\") "
-            "VALUES(%s, %s, %s, %s, %s, %s, %s)",
+    for (unsigned j = 0; j < COUNT(value); j++)
+      value[j] = values[random_below(random, COUNT(values))];
+    run(db,
+        "INSERT INTO customers(tenant, email, tag, amount, n, any, \"odd \"\"name\") "
+        "VALUES(%s, %s, %s, %s, %s, %s, %s)",
         value[0], value[1], value[2], value[3], value[4], value[5], value[6]);
   }
 }
@@ -296,30 +358,37 @@ static void add_rows(sqlite3 *db, uint64_t *random) {
 static bool create_with(sqlite3 *db, const char *key, const char *kind) {
   if (strchr(key, '\'') && strchr(key, '"')) return false;
   char quote = strchr(key, '\'') ? '"' : '\'';
-  return try_sql(db, "CREATE VIRTUAL TABLE fuzz USING bloom(of=%ccustomers(%s)%c, n=1000, p=0.001, "
-                     "kind=%s)", quote, key, quote, kind) == SQLITE_OK;
+  return try_sql(db,
+                 "CREATE VIRTUAL TABLE fuzz USING bloom(of=%ccustomers(%s)%c, n=1000, p=0.001, "
+                 "kind=%s)",
+                 quote, key, quote, kind) == SQLITE_OK;
 }
 
-/* A table that was kept in step, rebuilt, and made in SQL has the same bits: a plain table into which
-** nothing but inserts went, and a counting one. */
+/* A table that was kept in step, rebuilt, and made in SQL has the same bits: a plain table into
+** which nothing but inserts went, and a counting one. */
 static bool agree(sqlite3 *db, uint64_t *random, const char *key, const char *kind) {
-  static const char snapshot[] = "SELECT hex(substr(bloom_snapshot('fuzz'), 73))"; /* but the header */
+  static const char snapshot[] =
+      "SELECT hex(substr(bloom_snapshot('fuzz'), 73))"; /* but the header */
   add_rows(db, random);
   if (kind[0] == 'c') {
-    run(db, "UPDATE customers SET tenant = tenant + 1, email = tag WHERE id %% 3 = 0;"
-            "DELETE FROM customers WHERE id %% 3 = 1");
+    run(db,
+        "UPDATE customers SET tenant = tenant + 1, email = tag WHERE id %% 3 = 0;"
+        "DELETE FROM customers WHERE id %% 3 = 1");
   }
   const char *kept = ask(db, "%s", snapshot);
   run(db, "INSERT INTO fuzz(fuzz) VALUES('rebuild')");
   const char *rebuilt = ask(db, "%s", snapshot);
   const char *wanted =
-      ask(db, "SELECT iif(count(k), hex(substr(bloom_build(k, 1000, 0.001, '%s'), 73)), "
-              "hex(substr(bloom_new(1000, 0.001, '%s'), 73))) FROM (SELECT %s AS k FROM customers)",
+      ask(db,
+          "SELECT iif(count(k), hex(substr(bloom_build(k, 1000, 0.001, '%s'), 73)), "
+          "hex(substr(bloom_new(1000, 0.001, '%s'), 73))) FROM (SELECT %s AS k FROM customers)",
           kind, kind, key);
-  bool same = strncmp(kept, "code", 4) != 0 && strcmp(kept, rebuilt) == 0 && strcmp(kept, wanted) == 0;
+  bool same =
+      strncmp(kept, "code", 4) != 0 && strcmp(kept, rebuilt) == 0 && strcmp(kept, wanted) == 0;
   if (!same) {
     printf("#  %s %s: triggers and rebuild %s, rebuild and SQL %s\n", kind, key,
-           strcmp(kept, rebuilt) ? "differ" : "agree", strcmp(rebuilt, wanted) ? "differ" : "agree");
+           strcmp(kept, rebuilt) ? "differ" : "agree",
+           strcmp(rebuilt, wanted) ? "differ" : "agree");
   }
   return same;
 }

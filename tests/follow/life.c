@@ -1,13 +1,14 @@
-/* life.c: a table of of= through commands, copies of the database, and writers that its triggers do not
-** see.
-*/
+/* life.c: a table of of= through commands, copies of the database, and writers that its triggers do
+** not see. */
 #include "follow.h"
 
 #define KEYS "SELECT email AS k FROM customers"
 
 static void add_customers(sqlite3 *db, int from, int to) {
-  run(db, "WITH RECURSIVE c(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM c WHERE i < %d) "
-          "INSERT INTO customers(email) SELECT 'user ' || i FROM c", from, to);
+  run(db,
+      "WITH RECURSIVE c(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM c WHERE i < %d) "
+      "INSERT INTO customers(email) SELECT 'user ' || i FROM c",
+      from, to);
 }
 
 /* The path of a new database with 1,100 customers, of which the table has seen 100 come. */
@@ -26,8 +27,9 @@ static sqlite3 *make_database(const char *name, const char *more, const char **p
 static void test_sizes(void) {
   const char *path;
   sqlite3 *db = make_database("sizes.db", "", &path);
-  static const char n_of[] = "SELECT json_extract(bloom_status('known'), '$.n') || ' ' || "
-                             "json_extract(bloom_status('known'), '$.layers')";
+  static const char n_of[] =
+      "SELECT json_extract(bloom_status('known'), '$.n') || ' ' || "
+      "json_extract(bloom_status('known'), '$.layers')";
   expect(db, "n is a quarter more than the rows", "1250 1", "%s", n_of);
   add_customers(db, 1101, 9000);
   test(all_found(db, "known", KEYS, 16), "all found after growth");
@@ -46,12 +48,14 @@ static void test_sizes(void) {
   close_database(db);
 
   db = make_database("sizes-given.db", ", n=200", &path);
-  expect(db, "an n that was given stays", "200", "SELECT json_extract(bloom_status('known'), '$.n')");
+  expect(db, "an n that was given stays", "200",
+         "SELECT json_extract(bloom_status('known'), '$.n')");
   run(db, "INSERT INTO known(known) VALUES('rebuild')");
   expect(db, "and bloom_build outgrows it alike", "1",
          "SELECT bloom_snapshot('known') = bloom_build(email, 200, 0.001) FROM customers");
   run(db, "INSERT INTO known(known) VALUES('optimize')");
-  expect(db, "optimized, it has one layer", "1", "SELECT json_extract(bloom_status('known'), '$.layers')");
+  expect(db, "optimized, it has one layer", "1",
+         "SELECT json_extract(bloom_status('known'), '$.layers')");
   test(all_found(db, "known", KEYS, 12), "all found after both");
   close_database(db);
 }
@@ -59,8 +63,9 @@ static void test_sizes(void) {
 static void test_commands(void) {
   const char *path;
   sqlite3 *db = make_database("commands.db", "", &path);
-  run(db, "INSERT INTO known(filter) VALUES((SELECT bloom_build(email, 1250, 0.001) FROM customers)); "
-          "INSERT INTO known(key) VALUES('a guest')");
+  run(db,
+      "INSERT INTO known(filter) VALUES((SELECT bloom_build(email, 1250, 0.001) FROM customers)); "
+      "INSERT INTO known(key) VALUES('a guest')");
   test(all_found(db, "known", KEYS, 12), "a filter and a key may be added by hand");
   expect(db, "a key that was added by hand", "1", "SELECT bloom_lookup('known', 'a guest')");
   run(db, "INSERT INTO known(known) VALUES('rebuild')");
@@ -68,30 +73,39 @@ static void test_commands(void) {
   /* An empty filter beside a source that has rows would say no to what is there. */
   bool refused = try_sql(db, "INSERT INTO known(known) VALUES('clear')") != SQLITE_OK;
   const char *answer = ask(db, "SELECT bloom_lookup('known', 'user 5')");
-  test(refused || strncmp(answer, "code", 4) == 0, "'clear' is refused, or reads are errors after it");
+  test(refused || strncmp(answer, "code", 4) == 0,
+       "'clear' is refused, or reads are errors after it");
   run(db, "INSERT INTO known(known) VALUES('rebuild')");
   run(db, "INSERT INTO customers(id, email) VALUES(777777, 'late')");
   expect(db, "last_insert_rowid is the source's", "777777", "SELECT last_insert_rowid()");
   run(db, "UPDATE customers SET email = 'later' WHERE id IN (3, 4)");
   expect(db, "changes too", "2", "SELECT changes()");
-  run(db, "BEGIN; INSERT INTO customers(email) VALUES('not yet'); INSERT INTO known(known) "
-          "VALUES('rebuild'); INSERT INTO customers(email) VALUES('not yet either'); ROLLBACK");
+  run(db,
+      "BEGIN; INSERT INTO customers(email) VALUES('not yet'); INSERT INTO known(known) "
+      "VALUES('rebuild'); INSERT INTO customers(email) VALUES('not yet either'); ROLLBACK");
   test(all_found(db, "known", KEYS, 12), "rebuilt and rolled back");
-  run(db, "BEGIN; DROP TABLE known; INSERT INTO customers(email) VALUES('unseen'); ROLLBACK; "
-          "INSERT INTO customers(email) VALUES('seen')");
+  run(db,
+      "BEGIN; DROP TABLE known; INSERT INTO customers(email) VALUES('unseen'); ROLLBACK; "
+      "INSERT INTO customers(email) VALUES('seen')");
   test(all_found(db, "known", KEYS, 12), "dropped and rolled back");
-  run(db, "BEGIN; CREATE VIRTUAL TABLE two USING bloom(of='customers(id)'); INSERT INTO customers(email) "
-          "VALUES('x'); ROLLBACK; INSERT INTO customers(email) VALUES('y')");
-  expect(db, "created and rolled back", "0", "SELECT count(*) FROM sqlite_master WHERE name GLOB 'two*'");
-  run(db, "SAVEPOINT s; ALTER TABLE customers RENAME TO clients; ALTER TABLE clients RENAME email TO mail;"
-          "INSERT INTO clients(mail) VALUES('in between'); ROLLBACK TO s; RELEASE s;"
-          "INSERT INTO customers(email) VALUES('z')");
+  run(db,
+      "BEGIN; CREATE VIRTUAL TABLE two USING bloom(of='customers(id)'); INSERT INTO "
+      "customers(email) "
+      "VALUES('x'); ROLLBACK; INSERT INTO customers(email) VALUES('y')");
+  expect(db, "created and rolled back", "0",
+         "SELECT count(*) FROM sqlite_master WHERE name GLOB 'two*'");
+  run(db,
+      "SAVEPOINT s; ALTER TABLE customers RENAME TO clients; ALTER TABLE clients RENAME email TO "
+      "mail;"
+      "INSERT INTO clients(mail) VALUES('in between'); ROLLBACK TO s; RELEASE s;"
+      "INSERT INTO customers(email) VALUES('z')");
   test(all_found(db, "known", KEYS, 12), "renamed and rolled back");
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   expect_error(db, "defensive: the shadow table is read-only", "may not be modified",
                "DELETE FROM known_data");
-  run(db, "INSERT INTO customers(email) VALUES('defended'); INSERT INTO known(known) VALUES('rebuild');"
-          "ALTER TABLE known RENAME TO known3; ALTER TABLE known3 RENAME TO known");
+  run(db,
+      "INSERT INTO customers(email) VALUES('defended'); INSERT INTO known(known) VALUES('rebuild');"
+      "ALTER TABLE known RENAME TO known3; ALTER TABLE known3 RENAME TO known");
   test(all_found(db, "known", KEYS, 12), "defensive: all the rest works");
   close_database(db);
   if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) stop(path, "read-only");
@@ -175,10 +189,18 @@ static void test_unseen(void) {
   }
   expect(db, "the blob was written", "USER 7", "SELECT email FROM customers WHERE id = 7");
   /* It runs before known_insert, and ends what was to run after it. */
-  run(db, "CREATE TRIGGER late AFTER INSERT ON customers WHEN new.email = 'ignored' BEGIN "
-          "SELECT raise(IGNORE); END; INSERT INTO customers(email) VALUES('ignored')");
-  expect(db, "incremental writes and RAISE(IGNORE): integrity_check (from 3.44 on)",
-         checks ? "bloom table main.known: 3 keys of customers(email) are missing" : "ok",
+  run(db,
+      "CREATE TRIGGER late AFTER INSERT ON customers WHEN new.email = 'ignored' BEGIN "
+      "SELECT raise(IGNORE); END; INSERT INTO customers(email) VALUES('ignored')");
+  run(db,
+      "CREATE TRIGGER fails AFTER INSERT ON customers WHEN new.email = 'failed' BEGIN "
+      "SELECT raise(FAIL, 'but the row stays'); END");
+  test(try_sql(db, "INSERT INTO customers(email) VALUES('failed')") == SQLITE_CONSTRAINT,
+       "RAISE(FAIL)");
+  expect(db, "the row that failed is there", "1",
+         "SELECT count(*) FROM customers WHERE email = 'failed'");
+  expect(db, "incremental writes, RAISE(IGNORE), RAISE(FAIL): integrity_check (from 3.44 on)",
+         checks ? "bloom table main.known: 4 keys of customers(email) are missing" : "ok",
          "PRAGMA integrity_check");
   run(db, "INSERT INTO known(known) VALUES('rebuild')");
   test(all_found(db, "known", KEYS, 12), "rebuilt, all is found");
@@ -194,18 +216,22 @@ static void test_unseen(void) {
 static void test_rowids(void) {
   sqlite3 *db = open_database(fresh("rowids.db"));
   run(db, "CREATE TABLE t(a); INSERT INTO t(rowid, a) VALUES(500, 1), (1000, 2)");
-  bool made = try_sql(db, "CREATE VIRTUAL TABLE known USING bloom(of='t(rowid)', p=0.001)") == SQLITE_OK;
+  bool made =
+      try_sql(db, "CREATE VIRTUAL TABLE known USING bloom(of='t(rowid)', p=0.001)") == SQLITE_OK;
   run(db, "INSERT INTO t VALUES(3); VACUUM");
   test(!made || all_found(db, "known", "SELECT rowid AS k FROM t", 12),
        "rowid without INTEGER PRIMARY KEY is refused, or right after VACUUM");
-  run(db, "CREATE TABLE u(a INTEGER PRIMARY KEY); INSERT INTO u VALUES(5);"
-          "CREATE VIRTUAL TABLE kept USING bloom(of='u(rowid)', p=0.001);"
-          "INSERT INTO u VALUES(NULL); UPDATE u SET a = 77 WHERE a = 5; VACUUM");
+  run(db,
+      "CREATE TABLE u(a INTEGER PRIMARY KEY); INSERT INTO u VALUES(5);"
+      "CREATE VIRTUAL TABLE kept USING bloom(of='u(rowid)', p=0.001);"
+      "INSERT INTO u VALUES(NULL); UPDATE u SET a = 77 WHERE a = 5; VACUUM");
   test(all_found(db, "kept", "SELECT rowid AS k FROM u", 12), "rowid of an INTEGER PRIMARY KEY");
-  run(db, "CREATE TABLE v(rowid TEXT, oid TEXT); INSERT INTO v VALUES('one', 'two');"
-          "CREATE VIRTUAL TABLE named USING bloom(of='v(rowid, oid)', p=0.001);"
-          "INSERT INTO v VALUES('three', 'four')");
-  test(all_found(db, "named", "SELECT bloom_key(rowid, oid) AS k FROM v", 12), "columns named rowid");
+  run(db,
+      "CREATE TABLE v(rowid TEXT, oid TEXT); INSERT INTO v VALUES('one', 'two');"
+      "CREATE VIRTUAL TABLE named USING bloom(of='v(rowid, oid)', p=0.001);"
+      "INSERT INTO v VALUES('three', 'four')");
+  test(all_found(db, "named", "SELECT bloom_key(rowid, oid) AS k FROM v", 12),
+       "columns named rowid");
   run(db, "CREATE TABLE w(a PRIMARY KEY) WITHOUT ROWID");
   expect_error(db, "rowid of a table WITHOUT ROWID is refused", "rowid",
                "CREATE VIRTUAL TABLE none USING bloom(of='w(rowid)')");
@@ -217,13 +243,15 @@ static void test_rowids(void) {
 static void test_bare(void) {
   const char *path;
   sqlite3 *db = make_database("bare.db", "", &path), *bare = open_bare(path);
-  expect(bare, "without the extension the source can be read", "1100", "SELECT count(*) FROM customers");
+  expect(bare, "without the extension the source can be read", "1100",
+         "SELECT count(*) FROM customers");
   expect_error(bare, "but not written", "no such module: bloom",
                "INSERT INTO customers(email) VALUES('bare')");
   expect_error(bare, "nor updated", "no such module: bloom", "UPDATE customers SET email = 'bare'");
   run(bare, "DELETE FROM customers WHERE id = 9");
-  run(bare, "DROP TRIGGER known_insert; DROP TRIGGER known_update;"
-            "INSERT INTO customers(email) VALUES('bare')");
+  run(bare,
+      "DROP TRIGGER known_insert; DROP TRIGGER known_update;"
+      "INSERT INTO customers(email) VALUES('bare')");
   expect_error(db, "it may drop the triggers: then reads are errors", "no longer kept in step",
                "SELECT bloom_lookup('known', 'bare')");
   run(db, "INSERT INTO known(known) VALUES('rebuild')");

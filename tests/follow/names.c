@@ -1,20 +1,36 @@
-/* names.c: names that must be quoted, schemas, several bloom tables on one source, renames and drops:
-** nothing of a table is left behind, and of a CREATE that fails.
-*/
+/* names.c: names that must be quoted, schemas, several bloom tables on one source, renames and
+** drops: nothing of a table is left behind, and of a CREATE that fails. */
 #include "follow.h"
 
 /* ---- quoted names ---- */
 
-static const char *const odd[] = {
-    "plain",          "with space",   "it's",      "quo\"te",      "dot.ted",  "select",
-    "semi;colon",     "par(en)s",     "com,ma",    "bra[ck]et",    "back`tick", "-- comment",
-    "/* comment */",  "\xc3\xbcml\xc3\xa4ut.\xe2\x98\x83", "new",  "old",      "$dollar",  "1digit",
-    "percent%s%d",    "\"\"",         "''",        "CASE"};
+static const char *const odd[] = {"plain",
+                                  "with space",
+                                  "it's",
+                                  "quo\"te",
+                                  "dot.ted",
+                                  "select",
+                                  "semi;colon",
+                                  "par(en)s",
+                                  "com,ma",
+                                  "bra[ck]et",
+                                  "back`tick",
+                                  "-- comment",
+                                  "/* comment */",
+                                  "\xc3\xbcml\xc3\xa4ut.\xe2\x98\x83",
+                                  "new",
+                                  "old",
+                                  "$dollar",
+                                  "1digit",
+                                  "percent%s%d",
+                                  "\"\"",
+                                  "''",
+                                  "CASE"};
 
 /* A value of an argument of CREATE VIRTUAL TABLE: between the quotes that are not in it, or between
 ** single ones, doubled in it. */
 static char *argument(char *value) {
-  char *text = strchr(value, '\'') == NULL ? sqlite3_mprintf("'%s'", value)
+  char *text = strchr(value, '\'') == NULL  ? sqlite3_mprintf("'%s'", value)
                : strchr(value, '"') == NULL ? sqlite3_mprintf("\"%s\"", value)
                                             : sqlite3_mprintf("%Q", value);
   sqlite3_free(value);
@@ -24,12 +40,14 @@ static char *argument(char *value) {
 static void test_quoted(const char *table, const char *source, const char *column, bool legacy) {
   sqlite3 *db = open_database(fresh("names.db"));
   char *of = argument(sqlite3_mprintf("\"%w\"(\"%w\", \"%w x\")", source, column, column));
-  char *keys = sqlite3_mprintf("SELECT bloom_key(\"%w\", \"%w x\") AS k FROM \"%w\"", column, column,
-                               source);
+  char *keys = sqlite3_mprintf("SELECT bloom_key(\"%w\", \"%w x\") AS k FROM \"%w\"", column,
+                               column, source);
   run(db, "PRAGMA legacy_alter_table = %d", legacy);
-  run(db, "CREATE TABLE \"%w\"(\"%w\" TEXT, id INTEGER PRIMARY KEY, \"%w x\")", source, column, column);
+  run(db, "CREATE TABLE \"%w\"(\"%w\" TEXT, id INTEGER PRIMARY KEY, \"%w x\")", source, column,
+      column);
   run(db, "INSERT INTO \"%w\" VALUES('one', 1, 'x'), ('two', 2, 'y')", source);
-  if (try_sql(db, "CREATE VIRTUAL TABLE \"%w\" USING bloom(of=%s, p=0.001)", table, of) != SQLITE_OK) {
+  if (try_sql(db, "CREATE VIRTUAL TABLE \"%w\" USING bloom(of=%s, p=0.001)", table, of) !=
+      SQLITE_OK) {
     test(false, "table %s, of=%s: %s", table, of, sqlite3_errmsg(db));
     sqlite3_free(keys);
     sqlite3_free(of);
@@ -56,8 +74,8 @@ static void test_quoted(const char *table, const char *source, const char *colum
   test(all_found(db, renamed, keys, 12), "table %s of %s(%s): rebuilt", table, source, column);
   run(db, "DROP TABLE \"%w\"", renamed);
   char *left = sqlite3_mprintf("%s s", source);
-  test(strcmp(names_in(db, "main"), left) == 0, "table %s of %s(%s): nothing is left", table, source,
-       column);
+  test(strcmp(names_in(db, "main"), left) == 0, "table %s of %s(%s): nothing is left", table,
+       source, column);
   sqlite3_free(left);
   sqlite3_free(renamed);
   sqlite3_free(keys);
@@ -85,8 +103,10 @@ static void test_schemas(void) {
     run(db, "DROP TRIGGER known%u_update", i);
     expect_error(db, "a trigger is gone, in any schema", "no longer kept in step",
                  "SELECT bloom_lookup('known%u', 'one')", i);
-    run(db, "INSERT INTO known%u(known%u) VALUES('rebuild'); UPDATE customers%u SET email = 'two' "
-            "WHERE id = 1", i, i, i);
+    run(db,
+        "INSERT INTO known%u(known%u) VALUES('rebuild'); UPDATE customers%u SET email = 'two' "
+        "WHERE id = 1",
+        i, i, i);
     test(all_found(db, table, keys, 12), "schema %s: rebuilt", schemas[i]);
   }
   for (unsigned i = 0; i < COUNT(schemas); i++) {
@@ -101,8 +121,8 @@ static void test_schemas(void) {
                "CREATE VIRTUAL TABLE temp.crossed USING bloom(of='main.customers0(email)')");
   for (unsigned i = 0; i < COUNT(schemas); i++) {
     char left[60];
-    snprintf(left, sizeof left, "customers%u known%u known%u_data known%u_insert known%u_update", i, i,
-             i, i, i);
+    snprintf(left, sizeof left, "customers%u known%u known%u_data known%u_insert known%u_update", i,
+             i, i, i, i);
     test(strcmp(names_in(db, schemas[i]), left) == 0, "schema %s: the refused tables leave nothing",
          schemas[i]);
     run(db, "DROP TABLE known%u", i);
@@ -111,16 +131,19 @@ static void test_schemas(void) {
          schemas[i]);
   }
   /* The same name in two schemas: of= is of its own one. */
-  run(db, "CREATE TABLE main.both(email); CREATE TABLE temp.both(email);"
-          "INSERT INTO main.both VALUES('in main'); INSERT INTO temp.both VALUES('in temp');"
-          "CREATE VIRTUAL TABLE main.b USING bloom(of='both(email)', p=0.001);"
-          "CREATE VIRTUAL TABLE temp.b USING bloom(of='both(email)', p=0.001);"
-          "INSERT INTO main.both VALUES('more main'); INSERT INTO temp.both VALUES('more temp')");
-  expect(db, "one name in two schemas", "1 1 0 0 0 0 1 1",
-         "SELECT bloom_lookup('main.b', 'in main') || ' ' || bloom_lookup('main.b', 'more main') || ' ' || "
-         "bloom_lookup('main.b', 'in temp') || ' ' || bloom_lookup('main.b', 'more temp') || ' ' || "
-         "bloom_lookup('temp.b', 'in main') || ' ' || bloom_lookup('temp.b', 'more main') || ' ' || "
-         "bloom_lookup('temp.b', 'in temp') || ' ' || bloom_lookup('temp.b', 'more temp')");
+  run(db,
+      "CREATE TABLE main.both(email); CREATE TABLE temp.both(email);"
+      "INSERT INTO main.both VALUES('in main'); INSERT INTO temp.both VALUES('in temp');"
+      "CREATE VIRTUAL TABLE main.b USING bloom(of='both(email)', p=0.001);"
+      "CREATE VIRTUAL TABLE temp.b USING bloom(of='both(email)', p=0.001);"
+      "INSERT INTO main.both VALUES('more main'); INSERT INTO temp.both VALUES('more temp')");
+  expect(
+      db, "one name in two schemas", "1 1 0 0 0 0 1 1",
+      "SELECT bloom_lookup('main.b', 'in main') || ' ' || bloom_lookup('main.b', 'more main') || ' "
+      "' || "
+      "bloom_lookup('main.b', 'in temp') || ' ' || bloom_lookup('main.b', 'more temp') || ' ' || "
+      "bloom_lookup('temp.b', 'in main') || ' ' || bloom_lookup('temp.b', 'more main') || ' ' || "
+      "bloom_lookup('temp.b', 'in temp') || ' ' || bloom_lookup('temp.b', 'more temp')");
   close_database(db);
 }
 
@@ -133,14 +156,17 @@ static void test_several(void) {
     run(db, "CREATE VIRTUAL TABLE known%u USING bloom(of='customers(%s)', p=0.001%s)", i,
         i % 3 ? "lower(email)" : "tenant, email", i % 2 ? ", kind=counting" : "");
   }
-  run(db, "INSERT INTO customers VALUES(1, 'A@x'), (2, 'B@x'); UPDATE customers SET email = 'C@x' WHERE "
-          "tenant = 2");
+  run(db,
+      "INSERT INTO customers VALUES(1, 'A@x'), (2, 'B@x'); UPDATE customers SET email = 'C@x' "
+      "WHERE "
+      "tenant = 2");
   for (unsigned i = 0; i < 20; i++) {
     char table[20];
     snprintf(table, sizeof table, "known%u", i);
     test(all_found(db, table,
                    i % 3 ? "SELECT lower(email) AS k FROM customers"
-                         : "SELECT bloom_key(tenant, email) AS k FROM customers", 12),
+                         : "SELECT bloom_key(tenant, email) AS k FROM customers",
+                   12),
          "table %u of one source", i);
     if (i % 2) run(db, "DROP TABLE known%u", i);
   }
@@ -153,20 +179,24 @@ static void test_several(void) {
 /* ---- what was there before ---- */
 
 static void test_taken_names(void) {
-  static const char *const taken[] = {"CREATE TABLE known_data(q)", "CREATE TABLE known_keys(q)",
-                                      "CREATE VIEW known_keys AS SELECT 1",
-                                      "CREATE TRIGGER known_insert AFTER INSERT ON t BEGIN SELECT 1; END",
-                                      "CREATE TRIGGER known_insert AFTER INSERT ON customers BEGIN "
-                                      "SELECT 1; END",
-                                      "CREATE TRIGGER known_update AFTER DELETE ON t BEGIN SELECT 1; END",
-                                      "CREATE TRIGGER known_delete AFTER DELETE ON t BEGIN SELECT 1; END"};
-  for (unsigned i = 0; i < 2 * COUNT(taken); i++) {
+  static const char *const taken[] = {
+      "CREATE TABLE known_data(q)",
+      "CREATE TABLE known_keys(q)",
+      "CREATE VIEW known_keys AS SELECT 1",
+      "CREATE TRIGGER known_insert AFTER INSERT ON t BEGIN SELECT 1; END",
+      "CREATE TRIGGER known_insert AFTER INSERT ON customers BEGIN "
+      "SELECT 1; END",
+      "CREATE TRIGGER known_update AFTER DELETE ON t BEGIN SELECT 1; END",
+      "CREATE TRIGGER known_delete AFTER DELETE ON t BEGIN SELECT 1; END"};
+  for (unsigned i = 0; i < 2 * COUNT(taken); i += extent == TINY ? 5 : 1) {
     bool inside = i & 1;
     sqlite3 *db = open_database(fresh("taken.db"));
-    run(db, "CREATE TABLE customers(email); CREATE TABLE t(a); INSERT INTO customers VALUES('one'); %s",
+    run(db,
+        "CREATE TABLE customers(email); CREATE TABLE t(a); INSERT INTO customers VALUES('one'); %s",
         taken[i / 2]);
     if (strstr(taken[i / 2], "TABLE")) {
-      run(db, "INSERT INTO \"%w\" VALUES(42)", strstr(taken[i / 2], "keys") ? "known_keys" : "known_data");
+      run(db, "INSERT INTO \"%w\" VALUES(42)",
+          strstr(taken[i / 2], "keys") ? "known_keys" : "known_data");
     }
     char *before = sqlite3_mprintf("%s", ask(db, "SELECT group_concat(sql) FROM sqlite_master"));
     if (inside) run(db, "BEGIN; INSERT INTO customers VALUES('two')");
@@ -193,10 +223,11 @@ static void test_taken_names(void) {
 /* Its triggers would be taken by the name of a table that is renamed. */
 static void test_rename_onto(void) {
   sqlite3 *db = open_database(fresh("onto.db"));
-  run(db, "CREATE TABLE customers(email); CREATE TABLE t(a);"
-          "CREATE TRIGGER other_insert AFTER INSERT ON t BEGIN SELECT 'mine'; END;"
-          "CREATE TABLE third_data(q);"
-          "CREATE VIRTUAL TABLE known USING bloom(of='customers(email)', p=0.001)");
+  run(db,
+      "CREATE TABLE customers(email); CREATE TABLE t(a);"
+      "CREATE TRIGGER other_insert AFTER INSERT ON t BEGIN SELECT 'mine'; END;"
+      "CREATE TABLE third_data(q);"
+      "CREATE VIRTUAL TABLE known USING bloom(of='customers(email)', p=0.001)");
   static const char *const names[] = {"other", "third", "key", "filter", "rowid"};
   for (unsigned i = 0; i < COUNT(names); i++) {
     bool refused = try_sql(db, "ALTER TABLE known RENAME TO \"%w\"", names[i]) != SQLITE_OK;
@@ -212,7 +243,7 @@ static void test_rename_onto(void) {
 }
 
 void test_names(void) {
-  unsigned step = extent == TINY ? 7 : extent == QUICK ? 3 : 1;
+  unsigned step = extent == TINY ? 13 : extent == QUICK ? 3 : 1;
   for (unsigned i = 0; i < COUNT(odd); i += step) {
     test_quoted(odd[i], "customers", "email", i & 1);
     test_quoted("known", odd[i], "email", i & 1);
