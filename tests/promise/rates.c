@@ -139,6 +139,21 @@ static double bytes_of_two(double p) {
   return 1 - 1 / log2(p);
 }
 
+/* The rate is far below p where a layer has a few keys: whole bits are as many as a key. */
+static void test_few_cell(const Cell *cell, enum KeyKind kind, double bytes) {
+  Measured m = measure(cell, kind);
+  double found = m.bytes / right_bytes(cell->p, cell->keys);
+  /* from n = 64 on the one key too many may look known to layer 0, and then it needs no layer */
+  bool grew = m.layers == 2 || (m.layers == 1 && cell->n >= 64 && cell->keys == cell->n + 1);
+  test(m.missing == 0 && m.rate <= 1.03 && m.rate > 0.1 && grew &&
+           (bytes == 0 || fabs(found - bytes) < 1e-9) && 3 * m.sigma <= 0.035,
+       "bloom_build p %g n %llu with %llu %s: %.4f p (limit 1.03, sigma %.4f), %llu filters, the "
+       "last of %u layers, %.4f of the right bytes (expected %.4f), %llu missing",
+       cell->p, (unsigned long long)cell->n, (unsigned long long)cell->keys, key_names[kind],
+       m.rate, m.sigma, (unsigned long long)cell->filters, m.layers, found, bytes,
+       (unsigned long long)m.missing);
+}
+
 static void test_tiny_n(void) {
   static const double rates[] = {0.1, 0.01, 0.001, 1e-4};
   for (unsigned i = 0; i < COUNT(rates); i++) {
@@ -152,8 +167,29 @@ static void test_tiny_n(void) {
   }
 }
 
+/* Below 64 keys all of them wait, so that a build which outgrows its n has one layer with keys, of
+** the size for all of them at the whole rate, beside the empty one of n. */
+static void test_few(void) {
+  static const double rates[] = {0.1, 0.01, 0.001};
+  static const uint64_t expected[] = {1, 2, 5, 10, 30, 63, 64};
+  for (unsigned i = 0; i < COUNT(rates); i++) {
+    for (unsigned j = 0; j < COUNT(expected); j++) {
+      uint64_t n = expected[j];
+      for (unsigned more = 0; more < 2; more++) {
+        Cell cell = {rates[i], n, more ? 3 * n : n + 1, 30000, 20000};
+        if (extent == QUICK && (rates[i] < 0.01 || (i + j + more) % 4 > 0)) continue;
+        double keys_bytes = right_bytes(cell.p, cell.keys), n_bytes = right_bytes(cell.p, n);
+        double bytes = 1 + (n_bytes - 40) / keys_bytes; /* an entry of 32 bytes, no second header */
+        cell.filters = cell.keys < 10 ? 30000 : 6000;
+        test_few_cell(&cell, (enum KeyKind)((i + j) % KEY_KINDS), n < 64 ? bytes : 0);
+      }
+    }
+  }
+}
+
 void test_growth(void) {
   test_tiny_n();
+  test_few();
   if (extent == QUICK) {
     Cell cell = {0.01, 1000, 50000, 40, 10000};
     test_outgrown(cell, HEX, 1.03, bytes_of_two(0.01));
