@@ -69,6 +69,30 @@ static int fail_sqlite(BloomStore *store, int code) {
   return code;
 }
 
+static bool is_token(const char *at, size_t length, const char *word) {
+  return length == strlen(word) && sqlite3_strnicmp(at, word, (int)length) == 0;
+}
+
+/* Refuses what would not give the same key in a trigger, at a rebuild and in a query: a trigger
+** does not see the columns' affinity, by which comparisons go, and the time is another each
+** time. */
+static int check_tokens(BloomStore *store, const char *at, const char *end) {
+  static const char *const words[] = {"=", "<", ">", "!", "in", "between", "case", "is", "'now'"};
+  size_t length;
+  for (; at < end && (length = token_length(at)) > 0; at += length) {
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+      if (!is_token(at, length, words[i])) continue;
+      return fail(store,
+                  "of= cannot use %s: comparisons and the time depend on where they are made",
+                  words[i]);
+    }
+    if (*at == '(' && at[1] == ')') {
+      return fail(store, "of='%s' calls a function without arguments", store->of);
+    }
+  }
+  return SQLITE_OK;
+}
+
 /* Splits of= into source and key; several expressions are one bloom_key. */
 static int parse(BloomStore *store, Follow *follow) {
   const char *at = store->of;
@@ -80,7 +104,11 @@ static int parse(BloomStore *store, Follow *follow) {
   while (*at == ' ') at++;
   if (*at == '.')
     return fail(store, "of='%s': the source must be in the table's own schema", store->of);
-  if (length == 0 || *at != '(') {
+  if (follow->source == NULL && length > 0 &&
+      (is_quoted_name(store->of) || is_name_byte(*store->of))) {
+    return SQLITE_NOMEM;
+  }
+  if (follow->source == NULL || *at != '(') {
     return fail(store, "of='%s' is not of the form of='source(column)'", store->of);
   }
   const char *start = ++at;
@@ -94,7 +122,7 @@ static int parse(BloomStore *store, Follow *follow) {
   }
   follow->key = parts == 1 ? sqlite3_mprintf("%.*s", (int)(at - start), start)
                            : sqlite3_mprintf("bloom_key(%.*s)", (int)(at - start), start);
-  return follow->source && follow->key ? SQLITE_OK : SQLITE_NOMEM;
+  return follow->key ? check_tokens(store, start, at) : SQLITE_NOMEM;
 }
 
 /* Whether the key mentions a column of this name. */
@@ -150,21 +178,14 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
     comma = ", ";
   }
   sqlite3_finalize(columns);
-  for (int i = 0; i < 3 && exists; i++) {
-    static const char *const rowids[] = {"rowid", "oid", "_rowid_"};
-    const char *columns_too = sqlite3_str_value(row);
-    if (!mentions(follow->key, rowids[i]) || (columns_too && mentions(columns_too, rowids[i]))) {
-      continue;
-    }
-    sqlite3_str_appendf(row, "%snew.%s AS %s", comma, rowids[i], rowids[i]);
-    sqlite3_str_appendf(list, "%s, ", rowids[i]);
-    comma = ", ";
-  }
   follow->row = sqlite3_str_finish(row);
   *names = sqlite3_str_finish(list);
   if (code != SQLITE_OK) return code;
   if (!exists) return fail(store, "there is no table %s in the schema", follow->source);
-  if (comma[0] == 0) return fail(store, "of='%s' names no column of the source", store->of);
+  if (comma[0] == 0) {
+    return fail(store, "of='%s' names no column of the source (a rowid counts only as a column)",
+                store->of);
+  }
   return follow->row && *names ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -228,13 +249,13 @@ static const char *trigger_tail(unsigned i) {
   return TRIGGERS[i].forgets ? ")); END" : "); END";
 }
 
-/* new."a" AS "a" -> old."a" AS "a", from sqlite3_malloc. */
-static char *old_row(const char *row) {
+/* new."a" AS "a" -> old."a" AS "a" or back, from sqlite3_malloc. */
+static char *other_row(const char *row, const char *from, const char *to) {
   sqlite3_str *text = sqlite3_str_new(NULL);
   size_t length;
   for (; (length = token_length(row)) > 0; row += length) {
-    if (length == 3 && memcmp(row, "new", 3) == 0 && row[3] == '.') {
-      sqlite3_str_appendall(text, "old");
+    if (is_token(row, length, from) && row[length] == '.') {
+      sqlite3_str_appendall(text, to);
     } else {
       sqlite3_str_append(text, row, (int)length);
     }
@@ -243,7 +264,7 @@ static char *old_row(const char *row) {
 }
 
 static int make_triggers(BloomStore *store, const Follow *follow, const char *name, uint8_t kind) {
-  char *old = old_row(follow->row);
+  char *old = other_row(follow->row, "new", "old");
   int code = old ? SQLITE_OK : SQLITE_NOMEM;
   for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK; i++) {
     char *head = trigger_head(name, name, follow, follow->source, i);
@@ -257,6 +278,26 @@ static int make_triggers(BloomStore *store, const Follow *follow, const char *na
   return code;
 }
 
+/* Before a table is made: a trigger of somebody else under one of the names is an error. */
+static int check_names(BloomStore *store) {
+  sqlite3_stmt *find;
+  int code = prepare(store, &find,
+                     sqlite3_mprintf("SELECT name FROM \"%w\".sqlite_master WHERE type = 'trigger' "
+                                     "AND name = ?1 || '_' || ?2 COLLATE NOCASE",
+                                     store->schema));
+  for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
+    sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
+    if (sqlite3_step(find) == SQLITE_ROW) {
+      code =
+          fail(store, "there is a trigger %s already", (const char *)sqlite3_column_text(find, 0));
+    }
+    sqlite3_reset(find);
+  }
+  sqlite3_finalize(find);
+  return code;
+}
+
 static int drop_triggers(BloomStore *store) {
   int code = SQLITE_OK;
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
@@ -266,30 +307,63 @@ static int drop_triggers(BloomStore *store) {
   return code;
 }
 
-/* Compares one trigger's text with what was made; the row may have followed renames. From the first
-** trigger the source's name and the row are taken. */
-static bool same_trigger(BloomStore *store, const char *table, Follow *follow, unsigned i,
-                         const char *source, const char *sql) {
-  static const char create[] = "CREATE TRIGGER ";
-  char *head = trigger_head(store->name, table, follow, source, i);
-  size_t length = head ? strlen(head) : 0, tail = strlen(trigger_tail(i));
-  bool same = head && strncmp(sql, create, sizeof create - 1) == 0 &&
-              strlen(sql) > sizeof create - 1 + length + tail &&
-              strncmp(sql + sizeof create - 1, head, length) == 0 &&
-              strcmp(sql + strlen(sql) - tail, trigger_tail(i)) == 0;
-  sqlite3_free(head);
-  if (same && i == 0) {
-    const char *row = sql + sizeof create - 1 + length;
-    sqlite3_free(follow->source);
-    sqlite3_free(follow->row);
-    follow->source = sqlite3_mprintf("%s", source);
-    follow->row = sqlite3_mprintf("%.*s", (int)(strlen(row) - tail), row);
-  }
-  return same && sqlite3_stricmp(follow->source, source) == 0;
+static bool has_column(BloomStore *store, const char *source, const char *token, size_t length) {
+  char *name = name_of(token, length);
+  bool found = name && sqlite3_table_column_metadata(store->db, store->schema, source, name, NULL,
+                                                     NULL, NULL, NULL, NULL) == SQLITE_OK;
+  sqlite3_free(name);
+  return found;
 }
 
-/* *attached: every trigger stands on one source, as it was made. Then follow->source and ->row are
-** what they are called now. */
+/* A row is new."a" AS "b", ... and nothing else. Where a is not b the column was renamed, so
+** there is an a and no longer a b. */
+static bool is_row(BloomStore *store, const char *source, const char *row) {
+  for (;;) {
+    if (strncmp(row, "new.\"", 5) != 0) return false;
+    const char *column = row + 4;
+    size_t length = token_length(column);
+    const char *alias = column + length + 4;
+    if (length == 0 || strncmp(column + length, " AS \"", 5) != 0) return false;
+    size_t alias_length = token_length(alias);
+    if (alias_length == 0 || !has_column(store, source, column, length)) return false;
+    if ((length != alias_length || sqlite3_strnicmp(column, alias, (int)length) != 0) &&
+        has_column(store, source, alias, alias_length)) {
+      return false;
+    }
+    row = alias + alias_length;
+    if (*row == 0) return true;
+    if (strncmp(row, ", ", 2) != 0) return false;
+    row += 2;
+  }
+}
+
+/* The row of a trigger's text, from sqlite3_malloc, with new. for old.; NULL when the text is
+** not what was made for `source`, or memory ran out. */
+static char *row_of(BloomStore *store, const char *table, const Follow *follow, unsigned i,
+                    const char *source, const char *sql) {
+  static const char create[] = "CREATE TRIGGER ";
+  char *head = trigger_head(store->name, table, follow, source, i), *row = NULL;
+  size_t length = head ? strlen(head) : 0, tail = strlen(trigger_tail(i));
+  if (head && strncmp(sql, create, sizeof create - 1) == 0 &&
+      strlen(sql) > sizeof create - 1 + length + tail &&
+      strncmp(sql + sizeof create - 1, head, length) == 0 &&
+      strcmp(sql + strlen(sql) - tail, trigger_tail(i)) == 0) {
+    const char *start = sql + sizeof create - 1 + length;
+    row = sqlite3_mprintf("%.*s", (int)(strlen(start) - tail), start);
+    if (row && TRIGGERS[i].forgets) {
+      char *old = row;
+      row = other_row(old, "old", "new");
+      sqlite3_free(old);
+    }
+  }
+  sqlite3_free(head);
+  if (row && is_row(store, source, row)) return row;
+  sqlite3_free(row);
+  return NULL;
+}
+
+/* *attached: every trigger stands on one source, as it was made. follow->source and ->row become
+** what the first good trigger calls them; ->row stays NULL when there is none. */
 static int find_triggers(BloomStore *store, const char *table, Follow *follow, uint8_t kind,
                          bool *attached) {
   sqlite3_stmt *find;
@@ -299,23 +373,30 @@ static int find_triggers(BloomStore *store, const char *table, Follow *follow, u
                                      "COLLATE NOCASE",
                                      store->schema));
   *attached = true;
-  for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK && *attached; i++) {
+  for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK; i++) {
     sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
     code = sqlite3_step(find);
-    if (code == SQLITE_ROW) {
-      const char *source = (const char *)sqlite3_column_text(find, 0);
-      const char *sql = (const char *)sqlite3_column_text(find, 1);
-      *attached = source && sql && same_trigger(store, table, follow, i, source, sql);
-      code = SQLITE_OK;
-    } else if (code == SQLITE_DONE) {
+    const char *source = code == SQLITE_ROW ? (const char *)sqlite3_column_text(find, 0) : NULL;
+    const char *sql = source ? (const char *)sqlite3_column_text(find, 1) : NULL;
+    char *row = sql ? row_of(store, table, follow, i, source, sql) : NULL;
+    if (code == SQLITE_ROW || code == SQLITE_DONE) code = SQLITE_OK;
+    if (row == NULL) {
       *attached = false;
-      code = SQLITE_OK;
+    } else if (follow->row == NULL) {
+      sqlite3_free(follow->source);
+      follow->source = sqlite3_mprintf("%s", source);
+      follow->row = row;
+      row = NULL;
+      if (follow->source == NULL) code = SQLITE_NOMEM;
+    } else if (sqlite3_stricmp(follow->source, source) != 0 || strcmp(follow->row, row) != 0) {
+      *attached = false;
     }
+    sqlite3_free(row);
     sqlite3_reset(find);
   }
   sqlite3_finalize(find);
-  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_sqlite(store, code);
 }
 
 /* ---- building ---- */
@@ -366,16 +447,32 @@ static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, ui
   return code == SQLITE_OK ? dropped : code;
 }
 
-/* Triggers on the source as of= names it. */
-static int attach(BloomStore *store, Follow *follow, uint8_t kind) {
+/* The source and its columns as of= names them. */
+static int read_source(BloomStore *store, Follow *follow) {
   char *names = NULL;
   int code = read_columns(store, follow, &names);
   if (code == SQLITE_OK) code = check_quoted(store, follow, names);
   if (code == SQLITE_OK) code = check_key(store, follow, names);
-  if (code == SQLITE_OK) code = drop_triggers(store);
-  if (code == SQLITE_OK) code = make_triggers(store, follow, store->name, kind);
   sqlite3_free(names);
   return code;
+}
+
+/* The triggers are not all there: of= says what to follow, or, where it was renamed since, a
+** trigger that still stands. */
+static int attach(BloomStore *store, Follow *follow, uint8_t kind) {
+  Follow named;
+  int code = parse(store, &named);
+  if (code == SQLITE_OK) code = read_source(store, &named);
+  if (code == SQLITE_OK) {
+    Follow other = *follow;
+    *follow = named;
+    named = other;
+  } else if (code == SQLITE_ERROR && follow->row) {
+    code = SQLITE_OK;
+  }
+  free_follow(&named);
+  if (code == SQLITE_OK) code = drop_triggers(store);
+  return code == SQLITE_OK ? make_triggers(store, follow, store->name, kind) : code;
 }
 
 int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind) {
@@ -383,18 +480,28 @@ int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind) {
   bool attached = false;
   int code = parse(store, &follow);
   if (code == SQLITE_OK) code = find_triggers(store, store->name, &follow, kind, &attached);
-  if (code == SQLITE_OK && !attached) {
-    if (follow.row) { /* the first trigger stands, and knows of renames */
-      code = drop_triggers(store);
-      if (code == SQLITE_OK) code = make_triggers(store, &follow, store->name, kind);
-    } else {
-      code = attach(store, &follow, kind);
-    }
-  }
+  if (code == SQLITE_OK && !attached) code = attach(store, &follow, kind);
   if (code == SQLITE_OK && n == 0) code = count_rows(store, &follow, &n);
   if (code == SQLITE_OK) code = fill(store, &follow, n, p, kind);
   free_follow(&follow);
   store->checked = false;
+  return code;
+}
+
+int bloom_follow_prepare(BloomStore *store) {
+  Follow follow;
+  size_t length = strlen("_data");
+  int code = store->of ? parse(store, &follow) : SQLITE_OK;
+  if (store->of == NULL) return SQLITE_OK;
+  if (code == SQLITE_OK) code = check_names(store);
+  if (code == SQLITE_OK && strlen(follow.source) > length &&
+      sqlite3_stricmp(follow.source + strlen(follow.source) - length, "_data") == 0) {
+    char *owner = sqlite3_mprintf("%.*s", (int)(strlen(follow.source) - length), follow.source);
+    BloomStore *found = owner ? bloom_store_find(store->stores, store->schema, owner) : NULL;
+    sqlite3_free(owner);
+    if (found) code = fail(store, "%s is the inside of a bloom table", follow.source);
+  }
+  free_follow(&follow);
   return code;
 }
 
@@ -452,7 +559,7 @@ int bloom_follow_check(BloomStore *store) {
       free_follow(&follow);
       if (code != SQLITE_OK) return code;
     }
-    store->checked = true;
+    store->checked = sqlite3_txn_state(store->db, store->schema) != SQLITE_TXN_WRITE;
     store->checked_schema = version;
     store->checked_pager = store->pager_version;
   }
@@ -464,6 +571,34 @@ int bloom_follow_check(BloomStore *store) {
   return SQLITE_ERROR;
 }
 
+/* Whether every function of the key is one that SQLite lets any schema call. What is evaluated
+** outside a view is not checked by SQLite itself. */
+static bool is_innocuous(BloomStore *store, const char *key) {
+  enum {
+    INNOCUOUS = 0x200000
+  };
+  sqlite3_stmt *find;
+  bool innocuous = true;
+  size_t length;
+  if (sqlite3_prepare_v2(store->db,
+                         "SELECT 1 FROM pragma_function_list WHERE name = lower(?1) AND flags & ?2",
+                         -1, &find, NULL) != SQLITE_OK) {
+    return false;
+  }
+  for (; (length = token_length(key)) > 0; key += length) {
+    const char *next = key + length;
+    while (*next == ' ') next++;
+    if (*next != '(' || !(is_name_byte(*key) || is_quoted_name(key))) continue;
+    char *name = name_of(key, length);
+    sqlite3_bind_text(find, 1, name, -1, sqlite3_free);
+    sqlite3_bind_int(find, 2, INNOCUOUS);
+    innocuous = innocuous && sqlite3_step(find) == SQLITE_ROW;
+    sqlite3_reset(find);
+  }
+  sqlite3_finalize(find);
+  return innocuous;
+}
+
 int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
   Follow follow;
   sqlite3_stmt *keys = NULL;
@@ -472,7 +607,7 @@ int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
   *missing = 0;
   if (code == SQLITE_OK)
     code = find_triggers(store, store->name, &follow, store->asked.kind, &attached);
-  if (code == SQLITE_OK && attached) {
+  if (code == SQLITE_OK && attached && is_innocuous(store, follow.key)) {
     code = prepare(store, &keys,
                    sqlite3_mprintf("SELECT %s FROM (SELECT %s FROM \"%w\".\"%w\" AS new)",
                                    follow.key, follow.row, store->schema, follow.source));

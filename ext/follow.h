@@ -17,6 +17,9 @@
 
 #include "store.h"
 
+/* Before a table is made: what of= and the names of its triggers leave to be refused. */
+int bloom_follow_prepare(BloomStore *store);
+
 /* Makes the triggers if they do not stand, and fills the table from its source. n = 0: a quarter
 ** more than the source has rows. Also what `rebuild` does. */
 int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind);
@@ -29,7 +32,8 @@ int bloom_follow_check(BloomStore *store);
 int bloom_follow_stop(BloomStore *store);
 int bloom_follow_rename(BloomStore *store, const char *name);
 
-/* Looks up every key of the source: SQLITE_OK and *missing is how many of them were not found. */
+/* Looks up every key of the source: SQLITE_OK and *missing is how many of them were not found. A
+** key with functions that are not innocuous is not evaluated, and none is missing. */
 int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing);
 
 #endif

@@ -122,24 +122,23 @@ static void set_integer(BloomKey *key, int64_t integer) {
   key->integer = integer;
 }
 
-/* A decimal of at most REAL_DIGITS digits. What doubles cannot tell apart is one key: infinity, and
-** 0, from where on they lose digits. */
-static void set_decimal(BloomKey *key, const Decimal *number) {
+/* A decimal of at most REAL_DIGITS digits; 0 where doubles have fewer. False when it is beyond the
+** largest double: as text it stays text, since hex keys such as 340e2740 would all be infinity. */
+static bool set_decimal(BloomKey *key, const Decimal *number) {
   int64_t exponent = number->power + number->count - 1;
   uint64_t padded = number->digits;
   if (number->count == 0 || exponent < LEAST_EXPONENT) {
     set_integer(key, 0);
-    return;
+    return true;
   }
   for (unsigned i = number->count; i < REAL_DIGITS; i++) padded *= 10;
-  key->type = BLOOM_TYPE_REAL;
-  key->integer = (int64_t)number->digits;
-  key->power = (int32_t)number->power;
   if (exponent > LARGEST_EXPONENT || (exponent == LARGEST_EXPONENT && padded > LARGEST_DIGITS)) {
-    key->integer = 1;
-    key->power = INFINITE_POWER;
+    return false;
   }
-  if (number->negative) key->integer = -key->integer;
+  key->type = BLOOM_TYPE_REAL;
+  key->integer = number->negative ? -(int64_t)number->digits : (int64_t)number->digits;
+  key->power = (int32_t)number->power;
+  return true;
 }
 
 /* A REAL that is no 64-bit integer, rounded to 15 digits by the C library, which does it exactly.
@@ -148,13 +147,6 @@ static BLOOM_NOINLINE void set_rounded(BloomKey *key, double real) {
   char text[40];
   Decimal number = {0, 0, 0, real < 0, false};
   const char *at = text;
-  if (real - real != 0) { /* infinite; SQLite has no NaN */
-    number.digits = 1;
-    number.count = 1;
-    number.power = LARGEST_EXPONENT + 1;
-    set_decimal(key, &number);
-    return;
-  }
   snprintf(text, sizeof text, "%.*e", REAL_DIGITS - 1, real);
   for (; *at && *at != 'e'; at++) {
     if (!is_digit((uint8_t)*at)) continue;
@@ -165,7 +157,10 @@ static BLOOM_NOINLINE void set_rounded(BloomKey *key, double real) {
   for (; number.count > 1 && number.digits % 10 == 0; number.count--, number.power++) {
     number.digits /= 10;
   }
-  set_decimal(key, &number);
+  if (real - real == 0 && set_decimal(key, &number)) return;
+  key->type = BLOOM_TYPE_REAL; /* infinity, or the largest doubles, which round up to it */
+  key->integer = real < 0 ? -1 : 1;
+  key->power = INFINITE_POWER;
 }
 
 /* An integral REAL is the INTEGER; the bounds are compared before the cast, which is undefined
@@ -196,14 +191,14 @@ static bool set_number(BloomKey *key, const Decimal *number) {
   bool integral = decimal_magnitude(number, &magnitude);
   if (number->whole && integral) {
     set_integer(key, (int64_t)(number->negative ? 0 - magnitude : magnitude));
-  } else if (!number->whole && (integral || number->count > REAL_DIGITS)) {
-    set_real(key, nearest_double(number));
-  } else if (number->count <= REAL_DIGITS) {
-    set_decimal(key, number);
-  } else {
-    return false;
+    return true;
   }
-  return true;
+  if (!number->whole && (integral || number->count > REAL_DIGITS)) {
+    double real = nearest_double(number);
+    if (real - real == 0) set_real(key, real);
+    return real - real == 0;
+  }
+  return number->count <= REAL_DIGITS && set_decimal(key, number);
 }
 
 /* A spelt number has at most one byte with one of its two top bits set: the e. Two of them among

@@ -10,9 +10,9 @@ enum {
   CHUNK_LOADED = 1,
   CHUNK_DIRTY = 2,
   CHUNK_TOUCHED = 4,
+  CHUNK_SAVED = 8,
   CHECK_BYTES = 8,
-  CHUNK_BYTES = 4032,          /* 63 lines: with checksum and row header one page of 4096 */
-  COUNTING_CHUNK_BYTES = 3840, /* 15 lines of counters */
+  CHUNK_BYTES = 4032, /* 63 lines of bits: with checksum and row header one page of 4096 */
   ALIGNMENT = 64,
   BLIND_ADDS = 16 /* keys added without knowing how full the last layer is */
 };
@@ -96,10 +96,6 @@ static int run(BloomStore *store, sqlite3_stmt *change) {
 
 /* ---- geometry of the memory ---- */
 
-static uint64_t chunk_bytes(const BloomStore *store) {
-  return store->filter.cell_bits == 1 ? CHUNK_BYTES : COUNTING_CHUNK_BYTES;
-}
-
 static uint64_t layer_bytes(const BloomStore *store, unsigned layer) {
   return bloom_layer_bytes(&store->filter.layers[layer].geometry, store->filter.cell_bits);
 }
@@ -117,9 +113,9 @@ static unsigned layer_of(const BloomStore *store, uint64_t chunk) {
 /* Where a chunk lies in memory, and its length. */
 static uint8_t *chunk_at(const BloomStore *store, uint64_t chunk, uint64_t *size) {
   unsigned layer = layer_of(store, chunk);
-  uint64_t at = (chunk - store->first_chunk[layer]) * chunk_bytes(store);
+  uint64_t at = (chunk - store->first_chunk[layer]) * (uint64_t)CHUNK_BYTES;
   uint64_t left = layer_bytes(store, layer) - at;
-  *size = left < chunk_bytes(store) ? left : chunk_bytes(store);
+  *size = left < (uint64_t)CHUNK_BYTES ? left : (uint64_t)CHUNK_BYTES;
   return store->cells + store->filter.layers[layer].offset + at;
 }
 
@@ -135,7 +131,7 @@ static int lay_out(BloomStore *store, unsigned old_layers) {
     store->filter.layers[i].offset = at;
     at += round_up(layer_bytes(store, i));
     store->first_chunk[i] = chunks;
-    chunks += (layer_bytes(store, i) + chunk_bytes(store) - 1) / chunk_bytes(store);
+    chunks += (layer_bytes(store, i) + (uint64_t)CHUNK_BYTES - 1) / (uint64_t)CHUNK_BYTES;
   }
   store->first_chunk[store->filter.layer_count] = chunks;
   uint8_t *flags = sqlite3_realloc64(store->flags, chunks + 1);
@@ -166,23 +162,161 @@ static void forget(BloomStore *store) {
   store->fill.occupied = -1;
   store->blind_adds = 0;
   store->touched_count = 0;
+  store->dirty_count = 0;
+  store->undo.open = false;
+}
+
+/* ---- the list of a connection ---- */
+
+static void link_store(BloomStore *store, BloomStores *stores) {
+  store->stores = stores;
+  store->next = stores->first;
+  stores->first = store;
+  stores->generation++;
+}
+
+/* It is found by name no more; whoever has it keeps it. */
+static void unlink_store(BloomStore *store) {
+  if (store->stores == NULL) return;
+  BloomStore **link = &store->stores->first;
+  while (*link != store) link = &(*link)->next;
+  *link = store->next;
+  store->stores->generation++;
+  store->stores = NULL;
+}
+
+/* ---- undoing a statement ---- */
+
+static int save_chunk(BloomStore *store, uint64_t chunk) {
+  BloomUndo *undo = &store->undo;
+  uint64_t size;
+  if (undo->count == undo->room) {
+    uint64_t room = 2 * undo->room + 16;
+    BloomImage *images = sqlite3_realloc64(undo->images, room * sizeof *images);
+    if (images == NULL) return SQLITE_NOMEM;
+    undo->images = images;
+    undo->room = room;
+  }
+  BloomImage *image = &undo->images[undo->count++];
+  const uint8_t *at = chunk_at(store, chunk, &size);
+  image->chunk = chunk;
+  image->dirty = (store->flags[chunk] & CHUNK_DIRTY) != 0;
+  memcpy(image->bytes, at, size);
+  store->flags[chunk] |= CHUNK_SAVED;
+  return SQLITE_OK;
+}
+
+/* A savepoint that SQLite opens for a statement, as opposed to one of the user: then a statement
+** that writes is running, and the user may open none. */
+static bool statement_is_writing(sqlite3 *db) {
+  sqlite3_stmt *running = sqlite3_next_stmt(db, NULL);
+  while (running && (!sqlite3_stmt_busy(running) || sqlite3_stmt_readonly(running))) {
+    running = sqlite3_next_stmt(db, running);
+  }
+  return running != NULL;
+}
+
+int bloom_store_savepoint(BloomStore *store, int level) {
+  BloomUndo *undo = &store->undo;
+  bool known = level <= store->level; /* a second table object of this store is told of it */
+  if (!known) store->level = level;
+  if (known || (store->dirty_count == 0 && !store->header_dirty) || undo->open) return SQLITE_OK;
+  if (!statement_is_writing(store->db)) return bloom_store_flush(store);
+  undo->open = true;
+  undo->level = level;
+  undo->count = 0;
+  undo->chunks = store->first_chunk[store->filter.layer_count];
+  undo->header_dirty = store->header_dirty;
+  undo->key_types = store->filter.key_types;
+  undo->layer_count = store->filter.layer_count;
+  undo->size = store->filter.size;
+  undo->fill = store->fill;
+  return SQLITE_OK;
+}
+
+static void close_undo(BloomStore *store) {
+  BloomUndo *undo = &store->undo;
+  if (store->renamed_in) { /* the table goes on in another store */
+    store->renamed_in = NULL;
+    forget(store);
+    return;
+  }
+  for (uint64_t i = 0; i < undo->count; i++) {
+    store->flags[undo->images[i].chunk] &= (uint8_t)~CHUNK_SAVED;
+  }
+  undo->count = 0;
+  undo->open = false;
+}
+
+void bloom_store_released(BloomStore *store, int level) {
+  if (store->level >= level) store->level = level - 1;
+  if (store->undo.open && level <= store->undo.level) close_undo(store);
+}
+
+/* Back to what memory was when the statement began: the layers that it appended go, then the chunks
+** that it touched get their bytes back. */
+static void undo_statement(BloomStore *store) {
+  const BloomUndo *undo = &store->undo;
+  uint64_t kept = 0, size;
+  if (store->renamed_in) link_store(store, store->renamed_in);
+  store->renamed_in = NULL;
+  for (uint64_t i = 0; i < store->touched_count; i++) {
+    if (store->touched[i] < undo->chunks) {
+      store->touched[kept++] = store->touched[i];
+    } else if (store->flags[store->touched[i]] & CHUNK_DIRTY) {
+      store->dirty_count--;
+    }
+  }
+  store->touched_count = kept;
+  store->filter.layer_count = undo->layer_count;
+  store->filter.size = undo->size;
+  store->filter.key_types = undo->key_types;
+  store->header_dirty = undo->header_dirty;
+  store->fill = undo->fill;
+  for (uint64_t i = 0; i < undo->count; i++) {
+    const BloomImage *image = &undo->images[i];
+    uint8_t *at = chunk_at(store, image->chunk, &size);
+    memcpy(at, image->bytes, size);
+    if (!image->dirty && (store->flags[image->chunk] & CHUNK_DIRTY)) {
+      store->flags[image->chunk] &= (uint8_t)~CHUNK_DIRTY;
+      store->dirty_count--;
+    }
+  }
+}
+
+/* A savepoint inside a statement that is not written yet cannot be told apart from it: from there
+** on the transaction can only be rolled back. */
+void bloom_store_rolled_back_to(BloomStore *store, int level) {
+  if (store->level > level) store->level = level;
+  if (!store->undo.open || level < store->undo.level) {
+    forget(store);
+  } else if (level > store->undo.level) {
+    store->lost = true;
+  } else {
+    undo_statement(store);
+    close_undo(store);
+    store->undo.open = true;
+  }
 }
 
 /* ---- chunks ---- */
 
 static int touch(BloomStore *store, uint64_t chunk) {
-  if (store->flags[chunk] & CHUNK_TOUCHED) {
-    store->flags[chunk] |= CHUNK_DIRTY;
-    return SQLITE_OK;
+  if (store->undo.open && chunk < store->undo.chunks && (store->flags[chunk] & CHUNK_SAVED) == 0) {
+    int code = save_chunk(store, chunk);
+    if (code != SQLITE_OK) return code;
   }
-  if (store->touched_count == store->touched_room) {
-    uint64_t room = 2 * store->touched_room + 64;
-    uint64_t *touched = sqlite3_realloc64(store->touched, room * sizeof *touched);
-    if (touched == NULL) return SQLITE_NOMEM;
-    store->touched = touched;
-    store->touched_room = room;
+  if ((store->flags[chunk] & CHUNK_TOUCHED) == 0) {
+    if (store->touched_count == store->touched_room) {
+      uint64_t room = 2 * store->touched_room + 64;
+      uint64_t *touched = sqlite3_realloc64(store->touched, room * sizeof *touched);
+      if (touched == NULL) return SQLITE_NOMEM;
+      store->touched = touched;
+      store->touched_room = room;
+    }
+    store->touched[store->touched_count++] = chunk;
   }
-  store->touched[store->touched_count++] = chunk;
+  store->dirty_count += (store->flags[chunk] & CHUNK_DIRTY) == 0;
   store->flags[chunk] |= CHUNK_TOUCHED | CHUNK_DIRTY;
   return SQLITE_OK;
 }
@@ -246,7 +380,7 @@ int bloom_store_load(BloomStore *store) {
 static unsigned chunks_of(const BloomStore *store, unsigned layer, uint64_t hash,
                           uint64_t chunks[BLOOM_MAX_K]) {
   const BloomLayer *at = &store->filter.layers[layer];
-  uint64_t cells_per_chunk = chunk_bytes(store) * 8 / store->filter.cell_bits;
+  uint64_t cells_per_chunk = (uint64_t)CHUNK_BYTES * 8 / store->filter.cell_bits;
   unsigned count = 0;
   bloom_layer_positions(at, hash, chunks);
   for (unsigned i = 0; i < at->geometry.k; i++) {
@@ -307,28 +441,55 @@ static int write_header(BloomStore *store, enum BloomStatement which) {
   return write_block(store, which, 0, header, filter->body);
 }
 
+/* SQLite tells a table that was created in an open savepoint of no rollback to it, until another
+** one has opened since. So before the first change a statement is run that copies no row, but could
+** fail half way: a savepoint opens for it. */
+int bloom_store_arm(BloomStore *store) {
+  if (!store->fresh) return SQLITE_OK;
+  store->fresh = false;
+  if (sqlite3_get_autocommit(store->db)) return SQLITE_OK;
+  return run_sql(store,
+                 "INSERT INTO \"%w\".\"%w_data\" SELECT id, block FROM \"%w\".\"%w_data\" "
+                 "WHERE id < 0",
+                 store->schema, store->name, store->schema, store->name);
+}
+
 int bloom_store_flush(BloomStore *store) {
   sqlite3_int64 rowid = sqlite3_last_insert_rowid(store->db);
   int code = SQLITE_OK;
+  if (store->lost) return fail(store, SQLITE_ABORT, "the transaction must be rolled back");
+  if (store->flushing) {
+    return fail(store, SQLITE_CORRUPT_VTAB, "the table %s_data has a trigger", store->name);
+  }
+  store->flushing = true;
   for (uint64_t i = 0; i < store->touched_count && code == SQLITE_OK; i++) {
     uint64_t chunk = store->touched[i];
     if ((store->flags[chunk] & CHUNK_DIRTY) == 0) continue;
     code = write_chunk(store, BLOOM_UPDATE_BLOCK, chunk);
-    if (code == SQLITE_OK) store->flags[chunk] &= (uint8_t)~CHUNK_DIRTY;
+    if (code != SQLITE_OK || store->undo.open) continue; /* the statement may yet be undone */
+    store->flags[chunk] &= (uint8_t)~CHUNK_DIRTY;
+    store->dirty_count--;
   }
   if (code == SQLITE_OK && store->header_dirty) {
     code = write_header(store, BLOOM_UPDATE_BLOCK);
-    if (code == SQLITE_OK) store->header_dirty = false;
+    if (code == SQLITE_OK && !store->undo.open) store->header_dirty = false;
   }
+  store->flushing = false;
   sqlite3_set_last_insert_rowid(store->db, rowid);
   return code;
 }
 
 void bloom_store_committed(BloomStore *store) {
+  store->fresh = false;
+  if (store->undo.open) close_undo(store);
   for (uint64_t i = 0; i < store->touched_count; i++) {
     store->flags[store->touched[i]] &= (uint8_t) ~(CHUNK_TOUCHED | CHUNK_DIRTY);
   }
   store->touched_count = 0;
+  store->dirty_count = 0;
+  store->header_dirty = false;
+  store->lost = false;
+  store->level = -1;
 }
 
 void bloom_store_rolled_back(BloomStore *store) {
@@ -348,10 +509,12 @@ static int read_header(BloomStore *store) {
     code =
         fail(store, SQLITE_CORRUPT_VTAB, "the table %s_data is damaged: %s", store->name, reason);
   }
-  if (code == SQLITE_OK &&
-      (size != store->filter.body || store->filter.layer_count == 0 ||
-       store->filter.size > (uint64_t)sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, -1))) {
+  if (code == SQLITE_OK && (size != store->filter.body || store->filter.layer_count == 0)) {
     code = fail_damaged(store, 0, "is not a table's header");
+  }
+  if (code == SQLITE_OK &&
+      store->filter.size > (uint64_t)sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, -1)) {
+    code = fail_limit(store);
   }
   sqlite3_reset(read);
   if (code != SQLITE_OK) return code;
@@ -370,24 +533,33 @@ static int read_data_version(BloomStore *store, int *version) {
   return code == SQLITE_ROW ? SQLITE_OK : fail_sqlite(store, code);
 }
 
+/* Nothing in memory is ahead of the shadow table: it may be forgotten. */
+static bool is_written(const BloomStore *store) {
+  return store->dirty_count == 0 && !store->header_dirty && !store->undo.open;
+}
+
 /* The pager's own version is quick to ask, but this connection's commits change it too; then the
-** pragma tells whether another connection's did. */
+** pragma tells whether another connection's did. The file is another one when the schema's name was
+** given to another database. */
 int bloom_store_validate(BloomStore *store) {
+  sqlite3_file *file = NULL;
   unsigned pager = 0;
   int data, code;
   sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_DATA_VERSION, &pager);
-  if (store->valid && pager == store->pager_version) return SQLITE_OK;
+  sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_FILE_POINTER, &file);
+  if (store->valid && pager == store->pager_version && file == store->file) return SQLITE_OK;
   code = read_data_version(store, &data);
   if (code != SQLITE_OK) {
     store->valid = false;
     return code;
   }
-  if (!store->valid || data != store->data_version) {
+  if (!store->valid || data != store->data_version || file != store->file) {
     forget(store);
     code = read_header(store);
     if (code != SQLITE_OK) return code;
   }
   store->pager_version = pager;
+  store->file = file;
   store->data_version = data;
   store->valid = true;
   return SQLITE_OK;
@@ -458,7 +630,7 @@ static int count_occupied(BloomStore *store) {
 ** that the layer has room, without a look at the other chunks. */
 static bool has_room(BloomStore *store, uint64_t hash) {
   const BloomLayer *last = &store->filter.layers[store->filter.layer_count - 1];
-  uint64_t cells[BLOOM_MAX_K], cells_per_chunk = chunk_bytes(store) * 8, size;
+  uint64_t cells[BLOOM_MAX_K], cells_per_chunk = (uint64_t)CHUNK_BYTES * 8, size;
   if (last->geometry.lines == 1 || store->blind_adds >= BLIND_ADDS) return false;
   bloom_layer_positions(last, hash, cells);
   const uint8_t *at = chunk_at(
@@ -578,7 +750,11 @@ static int drop_layers(BloomStore *store, unsigned layers) {
   if (code != SQLITE_OK) return code;
   uint64_t kept = 0, first = store->first_chunk[layers];
   for (uint64_t i = 0; i < store->touched_count; i++) {
-    if (store->touched[i] < first) store->touched[kept++] = store->touched[i];
+    if (store->touched[i] < first) {
+      store->touched[kept++] = store->touched[i];
+    } else if (store->flags[store->touched[i]] & CHUNK_DIRTY) {
+      store->dirty_count--;
+    }
   }
   store->touched_count = kept;
   for (uint64_t i = first; i < store->first_chunk[filter->layer_count]; i++) {
@@ -592,11 +768,25 @@ static int drop_layers(BloomStore *store, unsigned layers) {
   return SQLITE_OK;
 }
 
+/* Empties the shadow table, also of what is damaged. */
+static int delete_all(BloomStore *store) {
+  sqlite3_stmt *delete;
+  if (store->undo.open) {
+    return fail(store, SQLITE_ERROR, "this cannot be done by a trigger, or for several rows");
+  }
+  int code = statement(store, BLOOM_DELETE_BLOCKS, &delete);
+  if (code != SQLITE_OK) return code;
+  sqlite3_bind_int64(delete, 1, INT64_MIN);
+  code = run(store, delete);
+  forget(store);
+  return code;
+}
+
 /* What can be had without the keys: layers at the end that hold nothing go. */
 int bloom_store_optimize(BloomStore *store) {
   const BloomFilter *filter = &store->filter;
   unsigned layers = filter->layer_count;
-  int code = bloom_store_load(store);
+  int code = store->undo.open ? delete_all(store) : bloom_store_load(store);
   if (code != SQLITE_OK) return code;
   while (layers > 1 &&
          bloom_layer_occupied(&filter->layers[layers - 1], filter->cell_bits, store->cells) == 0) {
@@ -616,16 +806,6 @@ BloomStore *bloom_store_find(BloomStores *stores, const char *schema, const char
   return store;
 }
 
-/* It is found by name no more; whoever has it keeps it. */
-static void unlink_store(BloomStore *store) {
-  if (store->stores == NULL) return;
-  BloomStore **link = &store->stores->first;
-  while (*link != store) link = &(*link)->next;
-  *link = store->next;
-  store->stores->generation++;
-  store->stores = NULL;
-}
-
 void bloom_store_release(BloomStore *store) {
   if (store == NULL || --store->references > 0) return;
   unlink_store(store);
@@ -636,6 +816,7 @@ void bloom_store_release(BloomStore *store) {
   sqlite3_free(store->flags);
   sqlite3_free(store->touched);
   sqlite3_free(store->of);
+  sqlite3_free(store->undo.images);
   sqlite3_free(store);
 }
 
@@ -643,12 +824,10 @@ static BloomStore *new_store(BloomStores *stores, const char *schema, const char
   BloomStore *store = sqlite3_malloc64(sizeof *store);
   if (store == NULL) return NULL;
   memset(store, 0, sizeof *store);
-  store->stores = stores;
-  store->next = stores->first;
-  stores->first = store;
-  stores->generation++;
+  link_store(store, stores);
   store->db = stores->db;
   store->references = 1;
+  store->level = -1;
   store->fill.occupied = -1;
   store->schema = sqlite3_mprintf("%s", schema);
   store->name = sqlite3_mprintf("%s", name);
@@ -669,6 +848,11 @@ int bloom_store_open(BloomStores *stores, const char *schema, const char *name,
   } else {
     store = new_store(stores, schema, name);
     if (store == NULL) return SQLITE_NOMEM;
+  }
+  if (is_written(
+          store)) { /* it may be another table of the same name: rolled back to, or attached */
+    forget(store);
+    sqlite3_free(store->of);
     store->asked = *asked;
     store->of = *of;
     *of = NULL;
@@ -700,6 +884,7 @@ static int make_first_layer(BloomStore *store) {
 int bloom_store_make(BloomStore *store) {
   int code = run_sql(store, "CREATE TABLE \"%w\".\"%w_data\"(id INTEGER PRIMARY KEY, block BLOB)",
                      store->schema, store->name);
+  store->fresh = true;
   if (code != SQLITE_OK || store->of) return code;
   code = make_first_layer(store);
   if (code != SQLITE_OK) {
@@ -708,17 +893,6 @@ int bloom_store_make(BloomStore *store) {
     bloom_store_drop(store);
     memcpy(store->error, text, sizeof text);
   }
-  return code;
-}
-
-/* Empties the shadow table, also of what is damaged. */
-static int delete_all(BloomStore *store) {
-  sqlite3_stmt *delete;
-  int code = statement(store, BLOOM_DELETE_BLOCKS, &delete);
-  if (code != SQLITE_OK) return code;
-  sqlite3_bind_int64(delete, 1, INT64_MIN);
-  code = run(store, delete);
-  forget(store);
   return code;
 }
 
@@ -750,18 +924,19 @@ int bloom_store_adopt(BloomStore *store, const void *blob, uint64_t size) {
   return code;
 }
 
-/* The shadow table follows; the next table object finds it by its new name. */
+/* The shadow table follows; the next table object finds it by its new name. What this one has in
+** memory stays for the case that the statement is undone. */
 int bloom_store_rename(BloomStore *store, const char *name) {
   int code = bloom_store_flush(store);
   if (code != SQLITE_OK) return code;
   finalize_statements(store);
   code = run_sql(store, "ALTER TABLE \"%w\".\"%w_data\" RENAME TO \"%w_data\"", store->schema,
                  store->name, name);
-  if (code == SQLITE_OK) {
-    forget(store);
-    unlink_store(store);
-  }
-  return code;
+  if (code != SQLITE_OK) return code;
+  store->renamed_in = store->stores;
+  unlink_store(store);
+  if (!store->undo.open) forget(store);
+  return SQLITE_OK;
 }
 
 int bloom_store_drop(BloomStore *store) {
@@ -775,16 +950,25 @@ int bloom_store_drop(BloomStore *store) {
 }
 
 int bloom_store_pin(BloomStore *store, sqlite3_stmt **pin) {
+  bool first = store->statements[BLOOM_PIN] == NULL;
   int code;
+  store->references++;
+  *pin = NULL;
   if (store->pinned) {
     code = prepare(store, BLOOM_PIN, pin); /* a second use at once: a statement of its own */
   } else {
     code = statement(store, BLOOM_PIN, pin);
   }
-  if (code != SQLITE_OK) return code;
+  if (code != SQLITE_OK) {
+    bloom_store_release(store);
+    return code;
+  }
   if (*pin == store->statements[BLOOM_PIN]) store->pinned = true;
-  store->references++;
   code = sqlite3_step(*pin);
+  if ((first || sqlite3_stmt_status(*pin, SQLITE_STMTSTATUS_REPREPARE, 1) > 0) &&
+      is_written(store)) {
+    store->valid = false; /* the schema may be another database's now */
+  }
   if (code == SQLITE_ROW) return SQLITE_OK;
   code = code == SQLITE_DONE ? fail_damaged(store, 0, "is missing") : fail_sqlite(store, code);
   bloom_store_unpin(store, *pin);

@@ -4,19 +4,20 @@
 **
 **   id 0                    the header and layer table of FORMAT.md, its body checksum 0
 **   id 1 + layer*2^32 + c   chunk c of a layer: checksum (8 bytes, XXH3 of the rest with seed id),
-**                           then 4,032 bytes of its cells (3,840 of counters; the last one less)
+**                           then 4,032 bytes of its cells (the last one less)
 **
 ** One store serves all virtual table objects of a table in a connection: after a schema reset a
 ** second object is connected while the first still waits in its transaction. Its memory is what a
 ** read transaction on the schema shows, plus this connection's own changes:
 **
 **   loaded   the chunk is in memory           dirty    memory is ahead of the shadow table
-**   touched  changed in this transaction
+**   touched  changed in this transaction      saved    its bytes before this statement are kept
 **
-** Dirty chunks are written when a savepoint opens and when the transaction is synced, so that the
-** shadow table is complete at every point to which SQLite can roll back; rolling back forgets what
-** was touched, and the next use reads it again. Nothing is read from memory before the data version
-** was compared inside a transaction.
+** Dirty chunks are written when the user opens a savepoint and when the transaction is synced, so
+** that the shadow table is complete wherever SQLite can roll back to; rolling back forgets what was
+** touched, and the next use reads it again. The savepoint of a single statement is not worth two
+** pages: there the chunks' bytes before are kept, and put back. Nothing is read from memory before
+** the data version was compared inside a transaction.
 **
 ** All functions that return int return an SQLite code; the text for the user is in store->error.
 */
@@ -48,6 +49,27 @@ typedef struct BloomStores {
   char resolved_text[128];
 } BloomStores;
 
+typedef struct BloomImage {
+  uint64_t chunk;
+  bool dirty;
+  uint8_t bytes[4032];
+} BloomImage;
+
+/* What a statement that is running may have to undo. */
+typedef struct BloomUndo {
+  BloomImage *images;
+  uint64_t count;
+  uint64_t room;
+  uint64_t chunks; /* how many there were when it began; and the state then: */
+  uint64_t size;
+  BloomFill fill;
+  int level; /* SQLite's number of the savepoint */
+  bool open;
+  bool header_dirty;
+  uint8_t key_types;
+  uint8_t layer_count;
+} BloomUndo;
+
 struct BloomStore {
   BloomStores *stores; /* NULL once it is unlinked: found by name no more */
   BloomStore *next;
@@ -57,6 +79,9 @@ struct BloomStore {
   unsigned references; /* table objects, and statements that use bloom_lookup */
   bool valid;          /* filter and flags are of the versions below */
   bool header_dirty;
+  bool flushing;
+  bool fresh;             /* created in this transaction, see bloom_store_arm */
+  sqlite3_file *file;     /* of the pager whose versions these are: */
   unsigned pager_version; /* SQLITE_FCNTL_DATA_VERSION when last seen valid */
   int data_version;       /* PRAGMA data_version, of other connections' commits */
   BloomFilter filter;     /* bytes: cells; offsets are multiples of 64 */
@@ -67,6 +92,11 @@ struct BloomStore {
   uint64_t unloaded;                          /* chunks that are not in memory */
   uint64_t *touched;                          /* chunks, each once */
   uint64_t touched_count;
+  uint64_t dirty_count; /* chunks that are dirty */
+  int level;            /* the innermost savepoint that the store was told of, or -1 */
+  BloomUndo undo;
+  bool lost;               /* what was to be undone is not known: see bloom_store_rolled_back_to */
+  BloomStores *renamed_in; /* where it was linked before this statement renamed the table */
   uint64_t touched_room;
   BloomFill fill;      /* of the last layer; occupied less than 0: not known */
   unsigned blind_adds; /* keys added while that was not known */
@@ -101,7 +131,14 @@ int bloom_store_merge(BloomStore *store, const BloomFilter *filter);
 int bloom_store_clear(BloomStore *store);
 int bloom_store_optimize(BloomStore *store);
 
+/* To be called before the first change of a transaction. */
+int bloom_store_arm(BloomStore *store);
+
+/* Transactions. Levels are SQLite's numbers of savepoints. */
 int bloom_store_flush(BloomStore *store);
+int bloom_store_savepoint(BloomStore *store, int level);
+void bloom_store_released(BloomStore *store, int level);
+void bloom_store_rolled_back_to(BloomStore *store, int level);
 void bloom_store_committed(BloomStore *store);
 void bloom_store_rolled_back(BloomStore *store);
 

@@ -220,7 +220,8 @@ static int connect_table(sqlite3 *db, void *stores, int argc, const char *const 
 /* The shadow table, and what of= asks for; when that fails nothing is left behind. */
 static int make_table(BloomStore *store, char **error) {
   const BloomParams *asked = &store->asked;
-  int code = bloom_store_make(store);
+  int code = bloom_follow_prepare(store);
+  if (code == SQLITE_OK) code = bloom_store_make(store);
   if (code == SQLITE_OK && store->of) {
     code = bloom_follow_build(store, asked->n, asked->p, asked->kind);
     if (store->error[0]) *error = sqlite3_mprintf("bloom: %s", store->error);
@@ -297,19 +298,21 @@ static int begin(sqlite3_vtab *table) {
   return tell(table, bloom_store_validate(store_of(table)));
 }
 
-/* Also when a savepoint opens: SQLite may roll back to here. */
 static int sync(sqlite3_vtab *table) {
   return tell(table, bloom_store_flush(store_of(table)));
 }
 
-static int open_savepoint(sqlite3_vtab *table, int savepoint) {
-  (void)savepoint;
-  return sync(table);
+static int open_savepoint(sqlite3_vtab *table, int level) {
+  return tell(table, bloom_store_savepoint(store_of(table), level));
 }
 
-static int release_savepoint(sqlite3_vtab *table, int savepoint) {
-  (void)table;
-  (void)savepoint;
+static int release_savepoint(sqlite3_vtab *table, int level) {
+  bloom_store_released(store_of(table), level);
+  return SQLITE_OK;
+}
+
+static int rollback_to(sqlite3_vtab *table, int level) {
+  bloom_store_rolled_back_to(store_of(table), level);
   return SQLITE_OK;
 }
 
@@ -321,11 +324,6 @@ static int commit(sqlite3_vtab *table) {
 static int rollback(sqlite3_vtab *table) {
   bloom_store_rolled_back(store_of(table));
   return SQLITE_OK;
-}
-
-static int rollback_to(sqlite3_vtab *table, int savepoint) {
-  (void)savepoint;
-  return rollback(table);
 }
 
 /* ---- queries ---- */
@@ -499,10 +497,9 @@ static int forget_key(sqlite3_vtab *table, sqlite3_value *rowid_value) {
   return bloom_store_remove(store_of(table), (uint64_t)sqlite3_value_int64(rowid_value));
 }
 
-static int update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *id) {
+static int change(sqlite3_vtab *table, int argc, sqlite3_value **argv) {
   BloomStore *store = store_of(table);
   bool adds = sqlite3_value_type(argv[0]) == SQLITE_NULL;
-  (void)id;
   if (!adds && argc > 1) return refuse(table, "a key cannot be changed, only added");
   if (adds && sqlite3_value_type(argv[1]) != SQLITE_NULL) {
     return refuse(table, "a rowid cannot be given, it is the key's hash");
@@ -513,6 +510,12 @@ static int update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_i
   int code = store->valid ? SQLITE_OK : bloom_store_validate(store);
   if (code == SQLITE_OK) code = adds ? insert(table, argv) : forget_key(table, argv[0]);
   return tell(table, code);
+}
+
+static int update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *id) {
+  int code = bloom_store_arm(store_of(table));
+  (void)id;
+  return code == SQLITE_OK ? change(table, argc, argv) : tell(table, code);
 }
 
 /* PRAGMA integrity_check, from SQLite 3.44 on: every chunk is there and matches its checksum, and
@@ -596,34 +599,30 @@ static void end_use(void *pointer) {
 }
 
 /* Takes one identifier from *at, quoted or not, into name; false when there is none. */
-static bool take_name(const char **at, char *name, const char *const end) {
+static bool take_name(const char **at, char *name) {
   char quote = **at == '"' || **at == '`' ? **at : **at == '[' ? ']' : 0;
-  char *start = name;
+  char *to = name;
   if (quote) ++*at;
-  for (; **at && name < end; ++*at) {
+  for (; **at; ++*at) {
     if (quote && **at == quote) {
       if (quote == ']' || (*at)[1] != quote) break;
       ++*at; /* a doubled quote stands for one */
     }
     if (!quote && **at == '.') break;
-    *name++ = **at;
+    *to++ = **at;
   }
-  *name = 0;
+  *to = 0;
   if (quote && *(*at)++ != quote) return false;
-  return name > start && name < end;
+  return to > name;
 }
 
-enum {
-  NAME_BYTES = 512
-};
-
-/* "table" or "schema.table"; *schema is empty for the first. */
+/* "table" or "schema.table"; *schema is empty for the first. Both have room for all of the text. */
 static bool split_name(const char *text, char *schema, char *table) {
   schema[0] = 0;
-  if (!take_name(&text, table, table + NAME_BYTES - 1)) return false;
+  if (!take_name(&text, table)) return false;
   if (*text == 0) return true;
   strcpy(schema, table);
-  return *text++ == '.' && take_name(&text, table, table + NAME_BYTES - 1) && *text == 0;
+  return *text++ == '.' && take_name(&text, table) && *text == 0;
 }
 
 /* Makes SQLite connect a table, if there is one of this name in the schema. */
@@ -670,15 +669,22 @@ static bool text_of(sqlite3_context *context, const char *function, sqlite3_valu
 /* The names that were looked for last, so that a statement with one key does not look again. */
 static BloomStore *resolve(sqlite3_context *context, const char *function, const char *text) {
   BloomStores *stores = sqlite3_user_data(context);
-  char schema[NAME_BYTES], name[NAME_BYTES];
   BloomStore *store = NULL;
+  char *schema, *name;
   if (stores->resolved && stores->resolved_at == stores->generation &&
       strcmp(stores->resolved_text, text) == 0) {
     return stores->resolved;
   }
+  schema = sqlite3_malloc64(2 * strlen(text) + 2);
+  if (schema == NULL) {
+    sqlite3_result_error_nomem(context);
+    return NULL;
+  }
+  name = schema + strlen(text) + 1;
   if (split_name(text, schema, name)) {
     store = schema[0] ? find_in(stores, schema, name) : find_anywhere(stores, name);
   }
+  sqlite3_free(schema);
   if (store == NULL) {
     bloom_fail(context, function, "there is no bloom table named %.200s", text);
   } else if (strlen(text) < sizeof stores->resolved_text) {
@@ -705,13 +711,15 @@ static bool start_use(sqlite3_context *context, const char *function, sqlite3_va
   if (!text_of(context, function, value, &text)) return false;
   use->store = resolve(context, function, text);
   if (use->store == NULL) return false;
+  use->store->references++; /* a changed schema may take the table away meanwhile */
   code = bloom_store_pin(use->store, &use->pin);
-  if (code != SQLITE_OK) return fail_store(context, function, use->store, code);
-  code = get_ready(use->store);
-  if (code == SQLITE_OK) return true;
-  fail_store(context, function, use->store, code);
-  bloom_store_unpin(use->store, use->pin);
-  return false;
+  if (code == SQLITE_OK) {
+    code = get_ready(use->store);
+    if (code != SQLITE_OK) bloom_store_unpin(use->store, use->pin);
+  }
+  if (code != SQLITE_OK) fail_store(context, function, use->store, code);
+  bloom_store_release(use->store);
+  return code == SQLITE_OK;
 }
 
 static void lookup_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
