@@ -183,11 +183,12 @@ ROUNDED = decimal.Context(prec=15, rounding=decimal.ROUND_HALF_EVEN)
 
 
 def canonical_decimal(minus, digits, q):
-    """The form of minus * digits * 10**q; digits has at most 15 of them, and no zero at the end."""
+    """The form of minus * digits * 10**q, None if it is too large; digits has at most 15 of them, and
+    no zero at the end."""
     if q + len(str(digits)) - 1 < -307:
         return INTEGER, bytes(8)
     if q > 308 or (q > 0 and digits * 10**q > LARGEST):
-        digits, q = 1, 2**31 - 1
+        return None
     return REAL, struct.pack("<qi", minus * digits, q)
 
 
@@ -195,10 +196,12 @@ def canonical_real(value):
     if value.is_integer() and -(2.0**63) <= value < 2.0**63:
         return INTEGER, struct.pack("<q", int(value))
     minus = -1 if value < 0 else 1
+    infinity = REAL, struct.pack("<qi", minus, 2**31 - 1)
     if math.isinf(value):
-        return canonical_decimal(minus, 1, 309)
+        return infinity
     rounded = ROUNDED.create_decimal_from_float(abs(value)).normalize(ROUNDED).as_tuple()
-    return canonical_decimal(minus, int("".join(map(str, rounded.digits))), rounded.exponent)
+    digits = int("".join(map(str, rounded.digits)))
+    return canonical_decimal(minus, digits, rounded.exponent) or infinity
 
 
 def nearest_float(minus, digits, q):
@@ -235,7 +238,8 @@ def spelt_number(text):
         return canonical_real(nearest_float(minus, number, q))
     if c <= 15:
         return canonical_decimal(minus, number, q)
-    return None if alone else canonical_real(nearest_float(minus, number, q))
+    nearest = nearest_float(minus, number, q)
+    return None if alone or math.isinf(nearest) else canonical_real(nearest)
 
 
 def canonical(value):
