@@ -2,19 +2,19 @@
 #include "oom.h"
 
 /* Keys of all types and filters of all kinds. */
-#define DATA                                                                                     \
-  "CREATE TABLE k(i INTEGER PRIMARY KEY, key);"                                                  \
-  "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c WHERE i < 600) "              \
+#define DATA \
+  "CREATE TABLE k(i INTEGER PRIMARY KEY, key);" \
+  "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c WHERE i < 600) " \
   "INSERT INTO k SELECT i, CASE i % 5 WHEN 0 THEN i WHEN 1 THEN 'key number ' || i WHEN 2 THEN " \
-  "i + 0.5 WHEN 3 THEN CAST('blob ' || i AS BLOB) ELSE '' || i END FROM c;"                      \
-  "CREATE TABLE f(name PRIMARY KEY, filter);"                                                    \
-  "INSERT INTO f SELECT 'a', bloom_build(key, 100) FROM k WHERE i <= 50;"                        \
-  "INSERT INTO f SELECT 'b', bloom_build(key, 100) FROM k WHERE i BETWEEN 40 AND 90;"            \
-  "INSERT INTO f SELECT 'grown', bloom_build(key, 100) FROM k WHERE i <= 300;"                   \
-  "INSERT INTO f SELECT 'lines', bloom_build(key, 20000) FROM k;"                                \
+  "i + 0.5 WHEN 3 THEN CAST('blob ' || i AS BLOB) ELSE '' || i END FROM c;" \
+  "CREATE TABLE f(name PRIMARY KEY, filter);" \
+  "INSERT INTO f SELECT 'a', bloom_build(key, 100) FROM k WHERE i <= 50;" \
+  "INSERT INTO f SELECT 'b', bloom_build(key, 100) FROM k WHERE i BETWEEN 40 AND 90;" \
+  "INSERT INTO f SELECT 'grown', bloom_build(key, 100) FROM k WHERE i <= 300;" \
+  "INSERT INTO f SELECT 'lines', bloom_build(key, 20000) FROM k;" \
   "INSERT INTO f SELECT 'counting', bloom_build(key, 100, 0.01, 'counting') FROM k WHERE i < 50;" \
-  "INSERT INTO f SELECT 'empty', bloom_new(100, 0.01);"                                          \
-  "INSERT INTO f SELECT 'unsized', bloom_build(NULL);"                                           \
+  "INSERT INTO f SELECT 'empty', bloom_new(100, 0.01);" \
+  "INSERT INTO f SELECT 'unsized', bloom_build(NULL);" \
   "INSERT INTO f VALUES ('none', NULL);"
 
 #define FILTER(name) "(SELECT filter FROM f WHERE name = '" name "')"
@@ -28,17 +28,23 @@ static const struct {
 } calls[] = {
     {"bloom_contains, a subquery",
      "SELECT bloom_contains(" FILTER("a") ", key) FROM k WHERE i <= 60", NULL},
-    {"bloom_contains, a column", "SELECT name, bloom_contains(filter, 'key number 6') FROM f "
-                                 "WHERE filter IS NOT NULL", NULL},
+    {"bloom_contains, a column",
+     "SELECT name, bloom_contains(filter, 'key number 6') FROM f "
+     "WHERE filter IS NOT NULL",
+     NULL},
     {"bloom_contains, the filter is NULL", "SELECT bloom_contains(NULL, 1)", "the filter is NULL"},
     {"bloom_contains, swapped", "SELECT bloom_contains('x', " FILTER("a") ")", "swapped"},
     {"bloom_contains, a zeroblob as key", "SELECT bloom_contains('x', zeroblob(5000))",
      "must be a blob made by"},
     {"bloom_contains, a zeroblob", "SELECT bloom_contains(zeroblob(5000), 1)", "bloom_contains: "},
-    {"bloom_contains, a zeroblob key", "SELECT bloom_contains(" FILTER("a") ", zeroblob(5000))", NULL},
-    {"bloom_contains, a text", "SELECT bloom_contains('not a filter', 1)", "the text 'not a filter'"},
-    {"bloom_ref", "SELECT sum(bloom_contains((SELECT bloom_ref(filter) FROM f WHERE name = 'grown'), "
-                  "key)) FROM k", NULL},
+    {"bloom_contains, a zeroblob key", "SELECT bloom_contains(" FILTER("a") ", zeroblob(5000))",
+     NULL},
+    {"bloom_contains, a text", "SELECT bloom_contains('not a filter', 1)",
+     "the text 'not a filter'"},
+    {"bloom_ref",
+     "SELECT sum(bloom_contains((SELECT bloom_ref(filter) FROM f WHERE name = 'grown'), "
+     "key)) FROM k",
+     NULL},
     {"bloom_new", "SELECT bloom_new(100, 0.01), bloom_new(100, 0.01, 'counting')", NULL},
     {"bloom_new, bad n", "SELECT bloom_new('many', 0.01)", "n is the text 'many'"},
     {"bloom_new, bad kind", "SELECT bloom_new(10, 0.01, 'round')", "kind is the text 'round'"},
@@ -47,24 +53,27 @@ static const struct {
     {"bloom_size, swapped", "SELECT bloom_size(0.01, 1000)", "swapped"},
     {"bloom_add", "SELECT bloom_add(" FILTER("a") ", 1, 'two', x'03', 4.5, NULL)", NULL},
     {"bloom_add, growing",
-     "SELECT bloom_add(bloom_new(2, 0.01), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)", NULL},
+     "SELECT bloom_add(bloom_new(2, 0.01), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)",
+     NULL},
     {"bloom_add, unsized", "SELECT bloom_add(" FILTER("unsized") ", 1)", "has no size"},
     {"bloom_remove", "SELECT bloom_remove(" FILTER("counting") ", 'key number 1', 5)", NULL},
     {"bloom_remove, plain", "SELECT bloom_remove(" FILTER("a") ", 5)", "cannot forget"},
-    {"bloom_union(f, g, ...)", "SELECT bloom_union(" FILTER("a") ", " FILTER("b") ", " FILTER("grown") ")",
-     NULL},
+    {"bloom_union(f, g, ...)",
+     "SELECT bloom_union(" FILTER("a") ", " FILTER("b") ", " FILTER("grown") ")", NULL},
     {"bloom_union, of unsized", "SELECT bloom_union(" FILTER("unsized") ", " FILTER("b") ")", NULL},
     {"bloom_union, of unlike ones", "SELECT bloom_union(" FILTER("a") ", " FILTER("lines") ")",
      "n differs"},
-    {"bloom_intersect(f, g, ...)", "SELECT bloom_intersect(" FILTER("a") ", " FILTER("b") ")", NULL},
-    {"bloom_intersect, with unsized", "SELECT bloom_intersect(" FILTER("a") ", " FILTER("unsized") ")",
+    {"bloom_intersect(f, g, ...)", "SELECT bloom_intersect(" FILTER("a") ", " FILTER("b") ")",
      NULL},
+    {"bloom_intersect, with unsized",
+     "SELECT bloom_intersect(" FILTER("a") ", " FILTER("unsized") ")", NULL},
     {"bloom_count", "SELECT bloom_count(filter) FROM f WHERE filter IS NOT NULL", NULL},
     {"bloom_fpr", "SELECT bloom_fpr(filter) FROM f WHERE filter IS NOT NULL", NULL},
     {"bloom_info", "SELECT bloom_info(filter) FROM f WHERE filter IS NOT NULL", NULL},
-    {"bloom_explain", "SELECT bloom_explain(filter, 'key number 6') FROM f WHERE filter IS NOT NULL",
+    {"bloom_explain",
+     "SELECT bloom_explain(filter, 'key number 6') FROM f WHERE filter IS NOT NULL", NULL},
+    {"bloom_key", "SELECT bloom_key(1, 'two', x'03', 4.5, zeroblob(3000)), bloom_key(1, NULL)",
      NULL},
-    {"bloom_key", "SELECT bloom_key(1, 'two', x'03', 4.5, zeroblob(3000)), bloom_key(1, NULL)", NULL},
     {"bloom_version", "SELECT bloom_version()", NULL},
     {"bloom_build(key)", "SELECT bloom_build(key) FROM k", NULL},
     {"bloom_build, n is NULL", "SELECT bloom_build(key, NULL, 0.001) FROM k", NULL},
@@ -78,9 +87,10 @@ static const struct {
      "SELECT bloom_build(i % 40, NULL, 0.01, 'counting') FROM k", NULL},
     {"bloom_build, groups", "SELECT i % 7, bloom_build(key, 60, 0.01) FROM k GROUP BY 1", NULL},
     {"bloom_build, n changes", "SELECT bloom_build(key, i) FROM k", "n changes within a group"},
-    {"bloom_build, zeroblobs", "SELECT bloom_build(zeroblob(i * 9), 600) FROM k WHERE i < 20", NULL},
-    {"bloom_union(f)", "SELECT bloom_union(filter) FROM f WHERE name IN ('a', 'b', 'grown', 'none')",
+    {"bloom_build, zeroblobs", "SELECT bloom_build(zeroblob(i * 9), 600) FROM k WHERE i < 20",
      NULL},
+    {"bloom_union(f)",
+     "SELECT bloom_union(filter) FROM f WHERE name IN ('a', 'b', 'grown', 'none')", NULL},
     {"bloom_union, no rows", "SELECT bloom_union(filter) FROM f WHERE name = '?'", NULL},
     {"bloom_union, all NULL", "SELECT bloom_union(filter) FROM f WHERE name = 'none'",
      "every filter is NULL"},
@@ -107,15 +117,17 @@ static void bound_filter(const void *argument) {
       sqlite3_prepare_v2(db, "SELECT filter FROM f WHERE name = 'a'", -1, &find, NULL);
       sqlite3_step(find);
       fault_arm(FAULT_MEMORY, n, stays);
-      int found = 0, code =
-          sqlite3_prepare_v2(db, "SELECT bloom_contains(?1, key) FROM k WHERE i <= 50", -1, &probe, NULL);
+      int found = 0,
+          code = sqlite3_prepare_v2(db, "SELECT bloom_contains(?1, key) FROM k WHERE i <= 50", -1,
+                                    &probe, NULL);
       if (code == SQLITE_OK) code = sqlite3_bind_value(probe, 1, sqlite3_column_value(find, 0));
       if (code == SQLITE_OK) {
         while ((code = sqlite3_step(probe)) == SQLITE_ROW) found += sqlite3_column_int(probe, 0);
       }
       met = fault_disarm();
       if (code == SQLITE_DONE ? found != 50 : code != SQLITE_NOMEM) {
-        good = test(false, "bloom_contains, bound: allocation %u: code %d, found %d", n, code, found);
+        good =
+            test(false, "bloom_contains, bound: allocation %u: code %d, found %d", n, code, found);
       }
       sqlite3_finalize(probe);
       sqlite3_finalize(find);
@@ -124,8 +136,8 @@ static void bound_filter(const void *argument) {
   }
   test(sqlite3_close(db) == SQLITE_OK && sqlite3_memory_used() == 0,
        "bloom_contains, bound: %lld bytes are left", (long long)sqlite3_memory_used());
-  test(good && n > 10, "bloom_contains, bound: each of %u allocations fails: right or out of memory",
-       n - 1);
+  test(good && n > 10,
+       "bloom_contains, bound: each of %u allocations fails: right or out of memory", n - 1);
 }
 
 void suite_functions(void) {
@@ -150,7 +162,8 @@ static const char *call_all(sqlite3 *db) {
   } uses[] = {
       {"SELECT bloom_contains(bloom_new(10, 0.01), 1)", "0|"},
       {"SELECT bloom_contains(bloom_ref(bloom_add(bloom_new(10, 0.01), 1)), 1)", "1|"},
-      {"SELECT bloom_count(bloom_union(bloom_new(10, 0.01), bloom_add(bloom_new(10, 0.01), 1)))", "1|"},
+      {"SELECT bloom_count(bloom_union(bloom_new(10, 0.01), bloom_add(bloom_new(10, 0.01), 1)))",
+       "1|"},
       {"SELECT bloom_count(bloom_intersect(bloom_new(10, 0.01), bloom_new(10, 0.01)))", "0|"},
       {"SELECT bloom_count(bloom_remove(bloom_new(10, 0.01, 'counting'), 1))", "0|"},
       {"SELECT bloom_fpr(bloom_new(10, 0.01)) || length(bloom_version())", "0.05|"},
@@ -162,9 +175,11 @@ static const char *call_all(sqlite3 *db) {
       {"SELECT bloom_contains(bloom_build(1, 9, 0.1), 1)", "1|"},
       {"SELECT bloom_contains(bloom_build(1, 9, 0.1, 'counting'), 1)", "1|"},
       {"SELECT bloom_count(bloom_union(x)), bloom_count(bloom_intersect(x)) FROM "
-       "(SELECT bloom_new(10, 0.01) AS x)", "0|0|"},
+       "(SELECT bloom_new(10, 0.01) AS x)",
+       "0|0|"},
       {"CREATE VIRTUAL TABLE temp.seen USING bloom(n=10); INSERT INTO seen(key) VALUES (1); "
-       "SELECT 1 FROM seen WHERE key = 1; SELECT 1 FROM seen WHERE key = 2", "1|"},
+       "SELECT 1 FROM seen WHERE key = 1; SELECT 1 FROM seen WHERE key = 2",
+       "1|"},
       {"SELECT bloom_lookup('seen', 1), bloom_lookup('seen', 2)", "1|0|"},
       {"SELECT bloom_count(bloom_snapshot('seen'))", "1|"},
       {"SELECT bloom_status('seen') LIKE '{%'", "1|"},
@@ -200,10 +215,12 @@ static void entry_point(const void *argument) {
     if (answer) wrong += !test(false, "%u: a half-registered function: %s", n, answer);
     /* The second try is complete. */
     if (sqlite3_bloom_init(db, NULL, NULL) != SQLITE_OK) wrong += !test(false, "%u: not again", n);
-    answer = ask(db, "CREATE VIRTUAL TABLE s USING bloom(n=9); INSERT INTO s(key) VALUES (7); "
-                     "SELECT bloom_lookup('s', 7), bloom_lookup('s', 8), bloom_contains("
-                     "bloom_snapshot('s'), 7), bloom_contains(bloom_build(7, 9, 0.1, 'counting'), 7)");
-    if (strcmp(answer, "1|0|1|1|") != 0) wrong += !test(false, "%u: after the second try: %s", n, answer);
+    answer = ask(db,
+                 "CREATE VIRTUAL TABLE s USING bloom(n=9); INSERT INTO s(key) VALUES (7); "
+                 "SELECT bloom_lookup('s', 7), bloom_lookup('s', 8), bloom_contains("
+                 "bloom_snapshot('s'), 7), bloom_contains(bloom_build(7, 9, 0.1, 'counting'), 7)");
+    if (strcmp(answer, "1|0|1|1|") != 0)
+      wrong += !test(false, "%u: after the second try: %s", n, answer);
     if (sqlite3_close(db) != SQLITE_OK || sqlite3_memory_used() != 0) {
       wrong += !test(false, "%u: %lld bytes are left", n, (long long)sqlite3_memory_used());
       exit(1);
