@@ -7,7 +7,7 @@
 typedef struct Follow {
   char *source;
   char *key;
-  char *row; /* new."a" AS "a", ...: the columns that the key mentions */
+  char *row; /* +new."a" AS "a", ...: the columns that the key mentions, without their affinity */
 } Follow;
 
 static void free_follow(Follow *follow) {
@@ -73,22 +73,18 @@ static bool is_token(const char *at, size_t length, const char *word) {
   return length == strlen(word) && sqlite3_strnicmp(at, word, (int)length) == 0;
 }
 
-/* Refuses what would not give the same key in a trigger, at a rebuild and in a query: a trigger
-** does not see the columns' affinity, by which comparisons go, and the time is another each
-** time. */
+/* SQLite refuses functions that are not deterministic, but those of the time only when they run:
+** with 'now', or without arguments. */
 static int check_tokens(BloomStore *store, const char *at, const char *end) {
-  static const char *const words[] = {"=", "<", ">", "!", "in", "between", "case", "is", "'now'"};
+  static const char *const times[] = {"date", "time", "datetime", "julianday", "unixepoch"};
   size_t length;
   for (; at < end && (length = token_length(at)) > 0; at += length) {
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
-      if (!is_token(at, length, words[i])) continue;
-      return fail(store,
-                  "of= cannot use %s: comparisons and the time depend on where they are made",
-                  words[i]);
+    bool now = is_token(at, length, "'now'");
+    for (unsigned i = 0; i < sizeof times / sizeof *times && strncmp(at + length, "()", 2) == 0;
+         i++) {
+      now = now || is_token(at, length, times[i]);
     }
-    if (*at == '(' && at[1] == ')') {
-      return fail(store, "of='%s' calls a function without arguments", store->of);
-    }
+    if (now) return fail(store, "of='%s' is non-deterministic: it asks for the time", store->of);
   }
   return SQLITE_OK;
 }
@@ -160,7 +156,7 @@ static int run(BloomStore *store, char *sql) {
 
 /* ---- the source's columns ---- */
 
-/* Writes new."a" AS "a" for each column that the key mentions, and "a" for the test table. */
+/* Writes +new."a" AS "a" for each column that the key mentions, and "a" for the test table. */
 static int read_columns(BloomStore *store, Follow *follow, char **names) {
   sqlite3_str *row = sqlite3_str_new(store->db), *list = sqlite3_str_new(store->db);
   sqlite3_stmt *columns;
@@ -173,7 +169,7 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
     const char *name = (const char *)sqlite3_column_text(columns, 1);
     exists = true;
     if (name == NULL || !mentions(follow->key, name)) continue;
-    sqlite3_str_appendf(row, "%snew.\"%w\" AS \"%w\"", comma, name, name);
+    sqlite3_str_appendf(row, "%s+new.\"%w\" AS \"%w\"", comma, name, name);
     sqlite3_str_appendf(list, "\"%w\", ", name);
     comma = ", ";
   }
@@ -315,12 +311,12 @@ static bool has_column(BloomStore *store, const char *source, const char *token,
   return found;
 }
 
-/* A row is new."a" AS "b", ... and nothing else. Where a is not b the column was renamed, so
+/* A row is +new."a" AS "b", ... and nothing else. Where a is not b the column was renamed, so
 ** there is an a and no longer a b. */
 static bool is_row(BloomStore *store, const char *source, const char *row) {
   for (;;) {
-    if (strncmp(row, "new.\"", 5) != 0) return false;
-    const char *column = row + 4;
+    if (strncmp(row, "+new.\"", 6) != 0) return false;
+    const char *column = row + 5;
     size_t length = token_length(column);
     const char *alias = column + length + 4;
     if (length == 0 || strncmp(column + length, " AS \"", 5) != 0) return false;
@@ -488,19 +484,30 @@ int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind) {
   return code;
 }
 
+/* NAME_data of a virtual table NAME is its inside, which changes without triggers. */
+static int check_shadow(BloomStore *store, const char *source) {
+  sqlite3_stmt *find;
+  int code =
+      prepare(store, &find,
+              sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name || '_data' = ?1 "
+                              "COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
+                              store->schema));
+  if (code != SQLITE_OK) return code;
+  sqlite3_bind_text(find, 1, source, -1, SQLITE_STATIC);
+  if (sqlite3_step(find) == SQLITE_ROW) {
+    code = fail(store, "%s is the shadow table of a virtual table", source);
+  }
+  sqlite3_finalize(find);
+  return code;
+}
+
 int bloom_follow_prepare(BloomStore *store) {
   Follow follow;
-  size_t length = strlen("_data");
-  int code = store->of ? parse(store, &follow) : SQLITE_OK;
+  int code;
   if (store->of == NULL) return SQLITE_OK;
+  code = parse(store, &follow);
   if (code == SQLITE_OK) code = check_names(store);
-  if (code == SQLITE_OK && strlen(follow.source) > length &&
-      sqlite3_stricmp(follow.source + strlen(follow.source) - length, "_data") == 0) {
-    char *owner = sqlite3_mprintf("%.*s", (int)(strlen(follow.source) - length), follow.source);
-    BloomStore *found = owner ? bloom_store_find(store->stores, store->schema, owner) : NULL;
-    sqlite3_free(owner);
-    if (found) code = fail(store, "%s is the inside of a bloom table", follow.source);
-  }
+  if (code == SQLITE_OK) code = check_shadow(store, follow.source);
   free_follow(&follow);
   return code;
 }

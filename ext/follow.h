@@ -5,10 +5,11 @@
 ** tables T_delete and T_forget. Each evaluates the key over the new (or old) row:
 **
 **   CREATE TRIGGER "T_insert" AFTER INSERT ON "customers" BEGIN INSERT INTO "T"(key)
-**     SELECT lower(email) FROM (SELECT new."email" AS "email"); END
+**     SELECT lower(email) FROM (SELECT +new."email" AS "email"); END
 **
-** so that renaming the column changes new."email" and nothing else. When one of them is missing or
-** is not as it was made, the table is detached, and every read is an error.
+** so that renaming the column changes new."email" and nothing else. The + takes the column's
+** affinity away, which a trigger does not see: so the key is the same wherever it is computed. When
+** a trigger is missing or is not as it was made, the table is detached, and every read is an error.
 **
 ** All functions that return int return an SQLite code; the text for the user is in store->error.
 */

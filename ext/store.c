@@ -220,6 +220,10 @@ int bloom_store_savepoint(BloomStore *store, int level) {
   BloomUndo *undo = &store->undo;
   bool known = level <= store->level; /* a second table object of this store is told of it */
   if (!known) store->level = level;
+  if (undo->open) { /* of a statement that this one runs, as we do ourselves */
+    undo->inner_level = level;
+    undo->inner_changes = store->changes;
+  }
   if (known || (store->dirty_count == 0 && !store->header_dirty) || undo->open) return SQLITE_OK;
   if (!statement_is_writing(store->db)) return bloom_store_flush(store);
   undo->open = true;
@@ -284,14 +288,15 @@ static void undo_statement(BloomStore *store) {
   }
 }
 
-/* A savepoint inside a statement that is not written yet cannot be told apart from it: from there
-** on the transaction can only be rolled back. */
+/* Changes that a statement inside the statement made cannot be told from its own: when those are
+** rolled back, the transaction can only be rolled back as a whole. */
 void bloom_store_rolled_back_to(BloomStore *store, int level) {
   if (store->level > level) store->level = level;
   if (!store->undo.open || level < store->undo.level) {
     forget(store);
   } else if (level > store->undo.level) {
-    store->lost = true;
+    store->lost = store->lost || level != store->undo.inner_level ||
+                  store->changes != store->undo.inner_changes;
   } else {
     undo_statement(store);
     close_undo(store);
@@ -316,6 +321,7 @@ static int touch(BloomStore *store, uint64_t chunk) {
     }
     store->touched[store->touched_count++] = chunk;
   }
+  store->changes++;
   store->dirty_count += (store->flags[chunk] & CHUNK_DIRTY) == 0;
   store->flags[chunk] |= CHUNK_TOUCHED | CHUNK_DIRTY;
   return SQLITE_OK;

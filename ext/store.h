@@ -63,7 +63,9 @@ typedef struct BloomUndo {
   uint64_t chunks; /* how many there were when it began; and the state then: */
   uint64_t size;
   BloomFill fill;
-  int level; /* SQLite's number of the savepoint */
+  int level;       /* SQLite's number of the savepoint */
+  int inner_level; /* of one that opened inside it, and store->changes then */
+  uint64_t inner_changes;
   bool open;
   bool header_dirty;
   uint8_t key_types;
@@ -94,6 +96,7 @@ struct BloomStore {
   uint64_t touched_count;
   uint64_t dirty_count; /* chunks that are dirty */
   int level;            /* the innermost savepoint that the store was told of, or -1 */
+  uint64_t changes;     /* ever made to chunks */
   BloomUndo undo;
   bool lost;               /* what was to be undone is not known: see bloom_store_rolled_back_to */
   BloomStores *renamed_in; /* where it was linked before this statement renamed the table */

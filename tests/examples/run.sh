@@ -11,7 +11,7 @@ status=0
 # Prints one TAP line, and the difference when there is one.
 example() {
   name=$1 expected=tests/examples/$1.expected got=$B/examples/$1.out
-  sed "s|build/|$B/|" "sql/$name.sql" | LD_PRELOAD=${EXAMPLES_PRELOAD-} sqlite3 >"$got" 2>&1
+  sed "s|build/|$B/|g" "sql/$name.sql" | LD_PRELOAD=${EXAMPLES_PRELOAD-} sqlite3 >"$got" 2>&1
   code=$?
   if [ -n "${KEEP-}" ]; then cp "$got" "$expected"; fi
   if [ ! -f "$expected" ]; then

@@ -221,11 +221,13 @@ static void test_rowids(void) {
   run(db, "INSERT INTO t VALUES(3); VACUUM");
   test(!made || all_found(db, "known", "SELECT rowid AS k FROM t", 12),
        "rowid without INTEGER PRIMARY KEY is refused, or right after VACUUM");
+  run(db, "CREATE TABLE u(a INTEGER PRIMARY KEY); INSERT INTO u VALUES(5)");
+  expect_error(db, "rowid of an INTEGER PRIMARY KEY is refused: its column has a name", "rowid",
+               "CREATE VIRTUAL TABLE kept USING bloom(of='u(rowid)')");
   run(db,
-      "CREATE TABLE u(a INTEGER PRIMARY KEY); INSERT INTO u VALUES(5);"
-      "CREATE VIRTUAL TABLE kept USING bloom(of='u(rowid)', p=0.001);"
+      "CREATE VIRTUAL TABLE kept USING bloom(of='u(a)', p=0.001);"
       "INSERT INTO u VALUES(NULL); UPDATE u SET a = 77 WHERE a = 5; VACUUM");
-  test(all_found(db, "kept", "SELECT rowid AS k FROM u", 12), "rowid of an INTEGER PRIMARY KEY");
+  test(all_found(db, "kept", "SELECT rowid AS k FROM u", 12), "an INTEGER PRIMARY KEY by its name");
   run(db,
       "CREATE TABLE v(rowid TEXT, oid TEXT); INSERT INTO v VALUES('one', 'two');"
       "CREATE VIRTUAL TABLE named USING bloom(of='v(rowid, oid)', p=0.001);"

@@ -324,8 +324,10 @@ static void test_cold(void) {
     int lines = atoi(
         ask(db, "SELECT sum(value ->> 'L') FROM json_each(bloom_status('seen'), '$.layer_table')"));
     close_database(db);
-    unsigned limit = 1 + 2 * (unsigned)lines,
-             most = 0; /* the schema's page, and 2 L of each layer */
+    /* The schema's page and 2 L of each layer, root and header among them. A line of counters is not
+    ** a whole part of a chunk: one in sixteen lies in two, so there the 2 L are chunks alone. */
+    bool counting = strstr(tables[i].arguments, "counting") != NULL;
+    unsigned limit = 1 + 2 * (unsigned)lines + (counting ? 2 : 0), most = 0;
     bool found = true;
     for (int key = 1; key <= 12; key++) {
       db = open_faulty(scratch("cold"));
