@@ -625,33 +625,35 @@ static bool split_name(const char *text, char *schema, char *table) {
   return *text++ == '.' && take_name(&text, table) && *text == 0;
 }
 
-/* Makes SQLite connect a table, if there is one of this name in the schema. */
-static void connect_by_name(sqlite3 *db, const char *schema, const char *name) {
-  char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".\"%w\" WHERE 0", schema, name);
+/* The store of a table in one schema; SQLite is made to connect it. *store stays NULL when there is
+** no such table; other errors than that are returned. */
+static int find_in(BloomStores *stores, const char *schema, const char *name, BloomStore **store) {
   sqlite3_stmt *unused = NULL;
-  if (sql) sqlite3_prepare_v2(db, sql, -1, &unused, NULL);
+  char *sql;
+  int code;
+  *store = bloom_store_find(stores, schema, name);
+  if (*store) return SQLITE_OK;
+  sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".\"%w\" WHERE 0", schema, name);
+  if (sql == NULL) return SQLITE_NOMEM;
+  code = sqlite3_prepare_v2(stores->db, sql, -1, &unused, NULL);
   sqlite3_finalize(unused);
   sqlite3_free(sql);
-}
-
-static BloomStore *find_in(BloomStores *stores, const char *schema, const char *name) {
-  if (!bloom_store_find(stores, schema, name)) connect_by_name(stores->db, schema, name);
-  return bloom_store_find(stores, schema, name);
+  *store = bloom_store_find(stores, schema, name);
+  return (code & 0xff) == SQLITE_ERROR ? SQLITE_OK : code;
 }
 
 /* temp, main, then the attached ones, as SQLite looks for a table. */
-static BloomStore *find_anywhere(BloomStores *stores, const char *name) {
+static int find_anywhere(BloomStores *stores, const char *name, BloomStore **store) {
   sqlite3_stmt *list = NULL;
-  BloomStore *store = find_in(stores, "temp", name);
-  if (store) return store;
-  if (sqlite3_prepare_v2(stores->db, "PRAGMA database_list", -1, &list, NULL) != SQLITE_OK) {
-    return NULL;
+  int code = find_in(stores, "temp", name, store);
+  if (code != SQLITE_OK || *store) return code;
+  code = sqlite3_prepare_v2(stores->db, "PRAGMA database_list", -1, &list, NULL);
+  while (code == SQLITE_OK && *store == NULL && sqlite3_step(list) == SQLITE_ROW) {
+    const char *schema = (const char *)sqlite3_column_text(list, 1);
+    code = schema ? find_in(stores, schema, name, store) : SQLITE_NOMEM;
   }
-  while (store == NULL && sqlite3_step(list) == SQLITE_ROW) {
-    store = find_in(stores, (const char *)sqlite3_column_text(list, 1), name);
-  }
-  sqlite3_finalize(list);
-  return store;
+  int ended = sqlite3_finalize(list);
+  return code == SQLITE_OK ? ended : code;
 }
 
 static bool text_of(sqlite3_context *context, const char *function, sqlite3_value *value,
@@ -671,6 +673,7 @@ static BloomStore *resolve(sqlite3_context *context, const char *function, const
   BloomStores *stores = sqlite3_user_data(context);
   BloomStore *store = NULL;
   char *schema, *name;
+  int code = SQLITE_OK;
   if (stores->resolved && stores->resolved_at == stores->generation &&
       strcmp(stores->resolved_text, text) == 0) {
     return stores->resolved;
@@ -682,9 +685,14 @@ static BloomStore *resolve(sqlite3_context *context, const char *function, const
   }
   name = schema + strlen(text) + 1;
   if (split_name(text, schema, name)) {
-    store = schema[0] ? find_in(stores, schema, name) : find_anywhere(stores, name);
+    code = schema[0] ? find_in(stores, schema, name, &store) : find_anywhere(stores, name, &store);
   }
   sqlite3_free(schema);
+  if (code != SQLITE_OK) {
+    if (code != SQLITE_NOMEM) bloom_fail(context, function, "%s", sqlite3_errmsg(stores->db));
+    sqlite3_result_error_code(context, code);
+    return NULL;
+  }
   if (store == NULL) {
     bloom_fail(context, function, "there is no bloom table named %.200s", text);
   } else if (strlen(text) < sizeof stores->resolved_text) {
