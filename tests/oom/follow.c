@@ -1,5 +1,5 @@
-/* follow: tables with of=. Every key of the source is found whenever the table answers, and an error
-** that the table is no longer in step is right only where a trigger was dropped. */
+/* follow: tables with of=. Every key of the source is found whenever the table answers; an error
+** that it is no longer in step is right only where a trigger was dropped. */
 #include "oom.h"
 
 #define SOURCE \

@@ -1,5 +1,5 @@
-/* limits: hard_heap_limit, SQLITE_LIMIT_LENGTH, an interrupt in the middle of a build, and connections
-** that are closed in the middle of everything. */
+/* limits: hard_heap_limit, SQLITE_LIMIT_LENGTH, an interrupt in the middle of a build, and
+** connections that are closed in the middle of everything. */
 #include "oom.h"
 
 #define KEYS \
@@ -129,7 +129,7 @@ static void length_limit_functions(const void *argument) {
        refused);
 }
 
-/* The limit falls in the middle of a transaction, and rises again: no key that was committed is lost. */
+/* The limit falls in the middle of a transaction and rises again: no committed key is lost. */
 static void length_limit_tables(const void *argument) {
   static const char *const steps[] = {"INSERT INTO keys VALUES ('%d a'), ('%d b')", "SAVEPOINT a",
                                       "COMMIT"};

@@ -262,8 +262,8 @@ static void restore_image(const Loop *loop) {
 /* An error that the fault explains: its own code. */
 static bool explained(const Loop *loop, sqlite3 *db, const char *sql, int code) {
   const char *text = sqlite3_errmsg(db);
-  /* SQLite makes plain errors of those in the functions with which ALTER TABLE looks into the schema,
-  ** and of those of sqlite3_declare_vtab. */
+  /* SQLite makes plain errors of those of sqlite3_declare_vtab, and of those in the functions with
+  ** which ALTER TABLE looks into the schema. */
   if (code == SQLITE_ERROR &&
       (strncmp(sql, "ALTER", 5) == 0 || strncmp(sql, "CREATE VIRTUAL", 14) == 0) &&
       strstr(text, sqlite3_errstr(fault_code(loop->kind)))) {

@@ -1,5 +1,5 @@
 /* table: bloom tables. A trigger keeps each in step with the table `keys`, so that keys and filter
-** change together: whatever fails, the filter must be the one that bloom_build makes of the keys. */
+** change together: whatever fails, the filter must be what bloom_build makes of the keys. */
 #include "oom.h"
 
 #define POOL \
@@ -10,7 +10,8 @@
   "i + 0.5 ELSE CAST('blob ' || i AS BLOB) END FROM c;" \
   "CREATE TABLE keys(key);"
 
-/* seen has nine chunks and one layer, grow soon has several. Keys of pool above 200 are never in. */
+/* seen has nine chunks and one layer, grow soon has several layers. Keys of pool above 200 are
+** never in. */
 #define PLAIN \
   POOL "CREATE VIRTUAL TABLE seen USING bloom(n=20000, p=0.001);" \
        "CREATE VIRTUAL TABLE grow USING bloom(n=20);" \
