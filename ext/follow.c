@@ -274,26 +274,6 @@ static int make_triggers(BloomStore *store, const Follow *follow, const char *na
   return code;
 }
 
-/* Before a table is made: a trigger of somebody else under one of the names is an error. */
-static int check_names(BloomStore *store) {
-  sqlite3_stmt *find;
-  int code = prepare(store, &find,
-                     sqlite3_mprintf("SELECT name FROM \"%w\".sqlite_master WHERE type = 'trigger' "
-                                     "AND name = ?1 || '_' || ?2 COLLATE NOCASE",
-                                     store->schema));
-  for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
-    sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
-    if (sqlite3_step(find) == SQLITE_ROW) {
-      code =
-          fail(store, "there is a trigger %s already", (const char *)sqlite3_column_text(find, 0));
-    }
-    sqlite3_reset(find);
-  }
-  sqlite3_finalize(find);
-  return code;
-}
-
 static int drop_triggers(BloomStore *store) {
   int code = SQLITE_OK;
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
@@ -484,6 +464,35 @@ int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind) {
   return code;
 }
 
+/* Before a table is made: a trigger of somebody else under one of the names is an error; one of ours,
+** that a restored dump left without its table, is not. */
+static int check_names(BloomStore *store, const Follow *follow) {
+  sqlite3_stmt *find;
+  int code = prepare(store, &find,
+                     sqlite3_mprintf("SELECT tbl_name, sql FROM \"%w\".sqlite_master "
+                                     "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
+                                     "COLLATE NOCASE",
+                                     store->schema));
+  for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
+    sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
+    if (sqlite3_step(find) == SQLITE_ROW) {
+      const char *source = (const char *)sqlite3_column_text(find, 0);
+      const char *sql = (const char *)sqlite3_column_text(find, 1);
+      char *row = source && sql ? row_of(store, store->name, follow, i, source, sql) : NULL;
+      if (row == NULL) {
+        sqlite3_snprintf(sizeof store->error, store->error, "there is a trigger %s_%s already",
+                         store->name, TRIGGERS[i].name);
+        code = SQLITE_ERROR;
+      }
+      sqlite3_free(row);
+    }
+    sqlite3_reset(find);
+  }
+  sqlite3_finalize(find);
+  return code;
+}
+
 /* NAME_data of a virtual table NAME is its inside, which changes without triggers. */
 static int check_shadow(BloomStore *store, const char *source) {
   sqlite3_stmt *find;
@@ -506,7 +515,7 @@ int bloom_follow_prepare(BloomStore *store) {
   int code;
   if (store->of == NULL) return SQLITE_OK;
   code = parse(store, &follow);
-  if (code == SQLITE_OK) code = check_names(store);
+  if (code == SQLITE_OK) code = check_names(store, &follow);
   if (code == SQLITE_OK) code = check_shadow(store, follow.source);
   free_follow(&follow);
   return code;

@@ -36,7 +36,7 @@ static const struct {
                       {"amount / 2", "$4 / 2", COUNTING_N, true, false},
                       {"\"domain\"", "$6", 0, false, false},
                       {"iif(tag = 'x', email, tenant)", "iif($3 = 'x', $2, $1)", 20, false, false},
-                      {"id % 100", "id % 100", 0, false, false}};
+                      {"id % 100", "$0 % 100", 0, false, false}};
 
 #define COLUMNS_OF_SOURCE \
   "tenant INT, email TEXT COLLATE NOCASE %s, tag TEXT COLLATE RTRIM, amount REAL CHECK(amount " \
