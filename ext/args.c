@@ -163,8 +163,8 @@ bool bloom_params(sqlite3_context *context, const char *name, int argc, sqlite3_
 /* ---- filters and keys ---- */
 
 static bool is_filter_blob(sqlite3_value *value) {
-  return sqlite3_value_type(value) == SQLITE_BLOB &&
-         bloom_looks_like_filter(sqlite3_value_blob(value), (uint64_t)sqlite3_value_bytes(value));
+  const void *bytes = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : NULL;
+  return bytes && bloom_looks_like_filter(bytes, (uint64_t)sqlite3_value_bytes(value));
 }
 
 /* Says what is wrong with an argument that is no filter; always NULL. */
@@ -199,8 +199,8 @@ const BloomFilter *bloom_filter_arg(sqlite3_context *context, const char *name,
   if (type != SQLITE_BLOB) return fail_filter(context, name, value, other, NULL);
   const void *bytes = sqlite3_value_blob(value);
   uint64_t size = (uint64_t)sqlite3_value_bytes(value);
-  if (bytes == NULL && size > 0) {
-    sqlite3_result_error_nomem(context);
+  if (bytes == NULL && (size > 0 || sqlite3_value_type(value) != SQLITE_BLOB)) {
+    sqlite3_result_error_nomem(context); /* a zeroblob that could not be expanded */
     return NULL;
   }
   if (!bloom_decode(bytes, size, room, reason)) {

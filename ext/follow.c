@@ -173,7 +173,8 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
     sqlite3_str_appendf(list, "\"%w\", ", name);
     comma = ", ";
   }
-  sqlite3_finalize(columns);
+  if (code == SQLITE_OK) code = sqlite3_finalize(columns);
+  if (code != SQLITE_OK && code != SQLITE_NOMEM && store->error[0] == 0) fail_sqlite(store, code);
   follow->row = sqlite3_str_finish(row);
   *names = sqlite3_str_finish(list);
   if (code != SQLITE_OK) return code;
@@ -283,17 +284,21 @@ static int drop_triggers(BloomStore *store) {
   return code;
 }
 
-static bool has_column(BloomStore *store, const char *source, const char *token, size_t length) {
+/* Whether the source has a column of this name; *code is set when memory ran out. */
+static bool has_column(BloomStore *store, const char *source, const char *token, size_t length,
+                       int *code) {
   char *name = name_of(token, length);
-  bool found = name && sqlite3_table_column_metadata(store->db, store->schema, source, name, NULL,
-                                                     NULL, NULL, NULL, NULL) == SQLITE_OK;
+  int found = name ? sqlite3_table_column_metadata(store->db, store->schema, source, name, NULL,
+                                                   NULL, NULL, NULL, NULL)
+                   : SQLITE_NOMEM;
   sqlite3_free(name);
-  return found;
+  if (found != SQLITE_OK && found != SQLITE_ERROR) *code = found;
+  return found == SQLITE_OK;
 }
 
-/* A row is +new."a" AS "b", ... and nothing else. Where a is not b the column was renamed, so
-** there is an a and no longer a b. */
-static bool is_row(BloomStore *store, const char *source, const char *row) {
+/* A row is +new."a" AS "b", ... and nothing else. Where a is not b the column was renamed, so there
+** is an a and no longer a b. */
+static bool is_row(BloomStore *store, const char *source, const char *row, int *code) {
   for (;;) {
     if (strncmp(row, "+new.\"", 6) != 0) return false;
     const char *column = row + 5;
@@ -301,9 +306,9 @@ static bool is_row(BloomStore *store, const char *source, const char *row) {
     const char *alias = column + length + 4;
     if (length == 0 || strncmp(column + length, " AS \"", 5) != 0) return false;
     size_t alias_length = token_length(alias);
-    if (alias_length == 0 || !has_column(store, source, column, length)) return false;
+    if (alias_length == 0 || !has_column(store, source, column, length, code)) return false;
     if ((length != alias_length || sqlite3_strnicmp(column, alias, (int)length) != 0) &&
-        has_column(store, source, alias, alias_length)) {
+        has_column(store, source, alias, alias_length, code)) {
       return false;
     }
     row = alias + alias_length;
@@ -313,13 +318,14 @@ static bool is_row(BloomStore *store, const char *source, const char *row) {
   }
 }
 
-/* The row of a trigger's text, from sqlite3_malloc, with new. for old.; NULL when the text is
-** not what was made for `source`, or memory ran out. */
+/* The row of a trigger's text, from sqlite3_malloc, with new. for old.; NULL when the text is not
+** what was made for `source`, or when *code says what else went wrong. */
 static char *row_of(BloomStore *store, const char *table, const Follow *follow, unsigned i,
-                    const char *source, const char *sql) {
+                    const char *source, const char *sql, int *code) {
   static const char create[] = "CREATE TRIGGER ";
   char *head = trigger_head(store->name, table, follow, source, i), *row = NULL;
   size_t length = head ? strlen(head) : 0, tail = strlen(trigger_tail(i));
+  if (head == NULL) *code = SQLITE_NOMEM;
   if (head && strncmp(sql, create, sizeof create - 1) == 0 &&
       strlen(sql) > sizeof create - 1 + length + tail &&
       strncmp(sql + sizeof create - 1, head, length) == 0 &&
@@ -331,9 +337,10 @@ static char *row_of(BloomStore *store, const char *table, const Follow *follow, 
       row = other_row(old, "old", "new");
       sqlite3_free(old);
     }
+    if (row == NULL) *code = SQLITE_NOMEM;
   }
   sqlite3_free(head);
-  if (row && is_row(store, source, row)) return row;
+  if (row && is_row(store, source, row, code)) return row;
   sqlite3_free(row);
   return NULL;
 }
@@ -355,8 +362,9 @@ static int find_triggers(BloomStore *store, const char *table, Follow *follow, u
     code = sqlite3_step(find);
     const char *source = code == SQLITE_ROW ? (const char *)sqlite3_column_text(find, 0) : NULL;
     const char *sql = source ? (const char *)sqlite3_column_text(find, 1) : NULL;
-    char *row = sql ? row_of(store, table, follow, i, source, sql) : NULL;
-    if (code == SQLITE_ROW || code == SQLITE_DONE) code = SQLITE_OK;
+    if (code == SQLITE_ROW) code = sql ? SQLITE_OK : SQLITE_NOMEM;
+    if (code == SQLITE_DONE) code = SQLITE_OK;
+    char *row = sql ? row_of(store, table, follow, i, source, sql, &code) : NULL;
     if (row == NULL) {
       *attached = false;
     } else if (follow->row == NULL) {
@@ -464,7 +472,7 @@ int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind) {
   return code;
 }
 
-/* Before a table is made: a trigger of somebody else under one of the names is an error; one of ours,
+/* Before a table is made: a trigger of somebody else under a name is an error; one of ours,
 ** that a restored dump left without its table, is not. */
 static int check_names(BloomStore *store, const Follow *follow) {
   sqlite3_stmt *find;
@@ -479,8 +487,10 @@ static int check_names(BloomStore *store, const Follow *follow) {
     if (sqlite3_step(find) == SQLITE_ROW) {
       const char *source = (const char *)sqlite3_column_text(find, 0);
       const char *sql = (const char *)sqlite3_column_text(find, 1);
-      char *row = source && sql ? row_of(store, store->name, follow, i, source, sql) : NULL;
-      if (row == NULL) {
+      if (source == NULL || sql == NULL) code = SQLITE_NOMEM;
+      char *row =
+          code == SQLITE_OK ? row_of(store, store->name, follow, i, source, sql, &code) : NULL;
+      if (row == NULL && code == SQLITE_OK) {
         sqlite3_snprintf(sizeof store->error, store->error, "there is a trigger %s_%s already",
                          store->name, TRIGGERS[i].name);
         code = SQLITE_ERROR;

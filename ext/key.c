@@ -235,8 +235,11 @@ BLOOM_INLINE int read_bytes(sqlite3_value *value, BloomKey *key, unsigned type) 
   key->bytes = type == BLOOM_TYPE_TEXT ? sqlite3_value_text(value) : sqlite3_value_blob(value);
   key->size = (uint64_t)sqlite3_value_bytes(value);
   key->type = type;
-  /* An empty blob has no address, and neither has one that could not be had. */
-  if (key->bytes == NULL && (type == BLOOM_TYPE_TEXT || key->size > 0)) return SQLITE_NOMEM;
+  /* An empty blob has no address. One that could not be had neither: SQLite makes it NULL. */
+  if (key->bytes == NULL &&
+      (type == BLOOM_TYPE_TEXT || key->size > 0 || sqlite3_value_type(value) != SQLITE_BLOB)) {
+    return SQLITE_NOMEM;
+  }
   return SQLITE_OK;
 }
 

@@ -419,8 +419,9 @@ static int write_block(BloomStore *store, enum BloomStatement which, sqlite3_int
   sqlite3_stmt *write;
   int code = statement(store, which, &write);
   if (code != SQLITE_OK) return code;
-  sqlite3_bind_int64(write, 1, id);
-  sqlite3_bind_blob64(write, 2, block, size, SQLITE_STATIC);
+  code = sqlite3_bind_int64(write, 1, id);
+  if (code == SQLITE_OK) code = sqlite3_bind_blob64(write, 2, block, size, SQLITE_STATIC);
+  if (code != SQLITE_OK) return fail_sqlite(store, code); /* as over SQLITE_LIMIT_LENGTH */
   code = run(store, write);
   if (code == SQLITE_OK && which == BLOOM_UPDATE_BLOCK && sqlite3_changes(store->db) != 1) {
     code = fail_damaged(store, id, "is missing");

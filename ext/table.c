@@ -253,6 +253,7 @@ static int create_table(sqlite3 *db, void *stores, int argc, const char *const *
 
 static int disconnect_table(sqlite3_vtab *table) {
   bloom_store_release(store_of(table));
+  sqlite3_free(table->zErrMsg);
   sqlite3_free(table);
   return SQLITE_OK;
 }
@@ -463,8 +464,10 @@ static int import_filter(sqlite3_vtab *table, sqlite3_value *value) {
   }
   filter = sqlite3_malloc64(sizeof *filter);
   if (filter == NULL) return SQLITE_NOMEM;
-  if (!bloom_decode(sqlite3_value_blob(value), (uint64_t)sqlite3_value_bytes(value), filter,
-                    reason)) {
+  const void *bytes = sqlite3_value_blob(value);
+  if (sqlite3_value_type(value) != SQLITE_BLOB) {
+    code = SQLITE_NOMEM; /* a zeroblob that could not be expanded */
+  } else if (!bloom_decode(bytes, (uint64_t)sqlite3_value_bytes(value), filter, reason)) {
     code = refuse(table, reason);
   } else if (!bloom_intact(filter)) {
     code = refuse(table, "damaged filter: the body's checksum does not match");
