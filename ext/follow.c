@@ -121,13 +121,14 @@ static int parse(BloomStore *store, Follow *follow) {
   return follow->key ? check_tokens(store, start, at) : SQLITE_NOMEM;
 }
 
-/* Whether the key mentions a column of this name. */
-static bool mentions(const char *key, const char *column) {
+/* Whether the key mentions a column of this name; *code is set when memory ran out. */
+static bool mentions(const char *key, const char *column, int *code) {
   bool found = false;
   size_t length;
   for (; !found && (length = token_length(key)) > 0; key += length) {
     if (!is_quoted_name(key) && !is_name_byte(*key)) continue;
     char *name = name_of(key, length);
+    if (name == NULL) *code = SQLITE_NOMEM;
     found = name && sqlite3_stricmp(name, column) == 0;
     sqlite3_free(name);
   }
@@ -168,12 +169,14 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
   while (code == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
     const char *name = (const char *)sqlite3_column_text(columns, 1);
     exists = true;
-    if (name == NULL || !mentions(follow->key, name)) continue;
+    if (name == NULL) code = SQLITE_NOMEM;
+    if (name == NULL || !mentions(follow->key, name, &code)) continue;
     sqlite3_str_appendf(row, "%s+new.\"%w\" AS \"%w\"", comma, name, name);
     sqlite3_str_appendf(list, "\"%w\", ", name);
     comma = ", ";
   }
-  if (code == SQLITE_OK) code = sqlite3_finalize(columns);
+  int ended = sqlite3_finalize(columns);
+  if (code == SQLITE_OK) code = ended;
   if (code != SQLITE_OK && code != SQLITE_NOMEM && store->error[0] == 0) fail_sqlite(store, code);
   follow->row = sqlite3_str_finish(row);
   *names = sqlite3_str_finish(list);
@@ -192,10 +195,10 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
   for (const char *at = follow->key; (length = token_length(at)) > 0; at += length) {
     if (!is_quoted_name(at)) continue;
     char *name = name_of(at, length);
-    bool known = name && mentions(names, name);
-    int code = name == NULL ? SQLITE_NOMEM
-               : known      ? SQLITE_OK
-                            : fail(store, "the source has no column %s", name);
+    int code = name ? SQLITE_OK : SQLITE_NOMEM;
+    if (name && !mentions(names, name, &code) && code == SQLITE_OK) {
+      code = fail(store, "the source has no column %s", name);
+    }
     sqlite3_free(name);
     if (code != SQLITE_OK) return code;
   }
@@ -484,7 +487,9 @@ static int check_names(BloomStore *store, const Follow *follow) {
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
     sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
-    if (sqlite3_step(find) == SQLITE_ROW) {
+    int step = sqlite3_step(find);
+    if (step != SQLITE_ROW && step != SQLITE_DONE) code = fail_sqlite(store, step);
+    if (step == SQLITE_ROW) {
       const char *source = (const char *)sqlite3_column_text(find, 0);
       const char *sql = (const char *)sqlite3_column_text(find, 1);
       if (source == NULL || sql == NULL) code = SQLITE_NOMEM;
@@ -597,43 +602,45 @@ int bloom_follow_check(BloomStore *store) {
   return SQLITE_ERROR;
 }
 
-/* Whether every function of the key is one that SQLite lets any schema call. What is evaluated
+/* *innocuous: every function of the key is one that SQLite lets any schema call. What is evaluated
 ** outside a view is not checked by SQLite itself. */
-static bool is_innocuous(BloomStore *store, const char *key) {
+static int check_innocuous(BloomStore *store, const char *key, bool *innocuous) {
   enum {
     INNOCUOUS = 0x200000
   };
   sqlite3_stmt *find;
-  bool innocuous = true;
   size_t length;
-  if (sqlite3_prepare_v2(store->db,
-                         "SELECT 1 FROM pragma_function_list WHERE name = lower(?1) AND flags & ?2",
-                         -1, &find, NULL) != SQLITE_OK) {
-    return false;
-  }
-  for (; (length = token_length(key)) > 0; key += length) {
+  int code = prepare(store, &find,
+                     sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
+                                     "AND flags & %d",
+                                     INNOCUOUS));
+  *innocuous = true;
+  for (; code == SQLITE_OK && (length = token_length(key)) > 0; key += length) {
     const char *next = key + length;
     while (*next == ' ') next++;
     if (*next != '(' || !(is_name_byte(*key) || is_quoted_name(key))) continue;
     char *name = name_of(key, length);
+    if (name == NULL) code = SQLITE_NOMEM;
     sqlite3_bind_text(find, 1, name, -1, sqlite3_free);
-    sqlite3_bind_int(find, 2, INNOCUOUS);
-    innocuous = innocuous && sqlite3_step(find) == SQLITE_ROW;
+    int step = sqlite3_step(find);
+    *innocuous = *innocuous && step == SQLITE_ROW;
+    if (step != SQLITE_ROW && step != SQLITE_DONE) code = step;
     sqlite3_reset(find);
   }
   sqlite3_finalize(find);
-  return innocuous;
+  return code;
 }
 
 int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
   Follow follow;
   sqlite3_stmt *keys = NULL;
-  bool attached = false, found;
+  bool attached = false, innocuous = false, found;
   int code = parse(store, &follow);
   *missing = 0;
   if (code == SQLITE_OK)
     code = find_triggers(store, store->name, &follow, store->asked.kind, &attached);
-  if (code == SQLITE_OK && attached && is_innocuous(store, follow.key)) {
+  if (code == SQLITE_OK) code = check_innocuous(store, follow.key, &innocuous);
+  if (code == SQLITE_OK && attached && innocuous) {
     code = prepare(store, &keys,
                    sqlite3_mprintf("SELECT %s FROM (SELECT %s FROM \"%w\".\"%w\" AS new)",
                                    follow.key, follow.row, store->schema, follow.source));
@@ -647,7 +654,8 @@ int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
     code = type < 0 ? SQLITE_NOMEM : bloom_store_contains(store, hash, &found);
     *missing += code == SQLITE_OK && !found;
   }
-  sqlite3_finalize(keys);
+  int ended = sqlite3_finalize(keys);
   free_follow(&follow);
+  if (code == SQLITE_OK && ended != SQLITE_OK) code = fail_sqlite(store, ended);
   return code;
 }

@@ -596,18 +596,22 @@ static int append_layer(BloomStore *store, uint64_t capacity, float rate,
                         const BloomGeometry *geometry) {
   BloomFilter *filter = &store->filter;
   unsigned layer = filter->layer_count;
+  uint64_t size = filter->size, body = filter->body;
   int code;
-  if (layer == BLOOM_MAX_LAYERS) return fail(store, SQLITE_FULL, "more than 64 layers");
+  if (layer == BLOOM_MAX_LAYERS) return fail(store, SQLITE_ERROR, "more than 64 layers");
   if (filter->size + BLOOM_LAYER_BYTES + bloom_layer_bytes(geometry, filter->cell_bits) >
       (uint64_t)sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, -1)) {
     return fail_limit(store);
   }
   bloom_append_layer(filter, capacity, rate, geometry);
   code = lay_out(store, layer);
-  if (code != SQLITE_OK) {
-    forget(store);
+  if (code != SQLITE_OK) { /* as if nothing had been: earlier changes are still in memory */
+    filter->layer_count--;
+    filter->size = size;
+    filter->body = body;
     return code;
   }
+  store->header_dirty = true;
   memset(store->cells + filter->layers[layer].offset, 0, layer_bytes(store, layer));
   for (uint64_t i = store->first_chunk[layer]; i < store->first_chunk[layer + 1]; i++) {
     store->flags[i] = CHUNK_LOADED;
@@ -615,7 +619,6 @@ static int append_layer(BloomStore *store, uint64_t capacity, float rate,
     code = write_chunk(store, BLOOM_INSERT_BLOCK, i);
     if (code != SQLITE_OK) return code;
   }
-  store->header_dirty = true;
   bloom_count_fill(filter, &store->fill);
   return SQLITE_OK;
 }

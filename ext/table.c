@@ -120,14 +120,14 @@ static int text_values(sqlite3 *db, char *texts[ARGUMENTS], sqlite3_value *value
   int code = sqlite3_prepare_v2(db, "SELECT ?1, ?2, ?3, ?4", -1, &echo, NULL);
   if (code != SQLITE_OK) return code;
   for (int i = 0; i < ARGUMENTS; i++) {
-    sqlite3_bind_text(echo, i + 1, texts[i], -1, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(echo, i + 1, texts[i], -1, SQLITE_STATIC);
   }
-  code = sqlite3_step(echo);
+  if (code == SQLITE_OK) code = sqlite3_step(echo);
   for (int i = 0; i < ARGUMENTS && code == SQLITE_ROW; i++) {
     sqlite3_value *value = sqlite3_column_value(echo, i);
     if (i < ARGUMENT_KIND) sqlite3_value_numeric_type(value);
     values[i] = sqlite3_value_dup(value);
-    if (values[i] == NULL) code = SQLITE_NOMEM;
+    if (values[i] == NULL || (texts[i] && sqlite3_value_text(value) == NULL)) code = SQLITE_NOMEM;
   }
   sqlite3_finalize(echo);
   return code == SQLITE_ROW ? SQLITE_OK : code;
@@ -322,8 +322,12 @@ static int commit(sqlite3_vtab *table) {
   return SQLITE_OK;
 }
 
+/* Closing a connection that still has statements calls this too, and the transaction goes on: then
+** what it wrote so far is kept. */
 static int rollback(sqlite3_vtab *table) {
-  bloom_store_rolled_back(store_of(table));
+  BloomStore *store = store_of(table);
+  if (sqlite3_txn_state(store->db, store->schema) == SQLITE_TXN_WRITE) bloom_store_flush(store);
+  bloom_store_rolled_back(store);
   return SQLITE_OK;
 }
 
