@@ -433,10 +433,13 @@ typedef struct Merge {
 static bool merge_filter(Merge *merge, sqlite3_context *context, sqlite3_value *value,
                          const char *name, enum BloomMerge how) {
   BloomFilter room;
-  const BloomFilter *filter = bloom_filter_arg(context, name, value, NULL, &room, true);
+  bool first = merge->draft == NULL;
+  const BloomFilter *filter = bloom_filter_arg(context, name, value, NULL, &room, first);
   int code;
   if (filter == NULL) return false;
-  if (merge->draft) return bloom_draft_merge(context, name, merge->draft, filter, how);
+  if (!first) {
+    return bloom_draft_merge(context, name, merge->draft, filter, filter != &room, how);
+  }
   merge->draft = sqlite3_malloc64(sizeof *merge->draft);
   code = merge->draft ? bloom_draft_copy(context, merge->draft, filter) : SQLITE_NOMEM;
   if (code != SQLITE_OK) bloom_fail_code(context, code);

@@ -423,8 +423,16 @@ static bool may_merge(sqlite3_context *context, const char *name, const BloomFil
   return false;
 }
 
-/* ORs every layer into one of equal geometry that nothing was merged into yet, or appends it. */
-static int unite_layers(BloomDraft *draft, const BloomFilter *filter) {
+static void merge_key_types(BloomDraft *draft, const BloomFilter *filter, enum BloomMerge merge) {
+  if (merge == BLOOM_UNION) {
+    draft->filter.key_types |= filter->key_types;
+  } else {
+    draft->filter.key_types &= filter->key_types;
+  }
+}
+
+/* Merges every layer into one of equal geometry that nothing was merged into yet, or appends it. */
+static int merge_layers(BloomDraft *draft, const BloomFilter *filter, enum BloomMerge merge) {
   unsigned count = draft->filter.layer_count;
   bool taken[BLOOM_MAX_LAYERS] = {false};
   for (unsigned i = 0; i < filter->layer_count; i++) {
@@ -441,33 +449,37 @@ static int unite_layers(BloomDraft *draft, const BloomFilter *filter) {
     taken[into] = true;
     bloom_merge_cells(
         draft->bytes + draft->filter.layers[into].offset, filter->bytes + from->offset,
-        bloom_layer_bytes(&from->geometry, filter->cell_bits), filter->cell_bits, BLOOM_UNION);
+        bloom_layer_bytes(&from->geometry, filter->cell_bits), filter->cell_bits, merge);
   }
-  draft->filter.key_types |= filter->key_types;
+  merge_key_types(draft, filter, merge);
   return SQLITE_OK;
 }
 
-static bool intersect(sqlite3_context *context, const char *name, BloomDraft *draft,
-                      const BloomFilter *filter) {
-  const BloomLayer *layer = &filter->layers[0];
-  if (draft->filter.layer_count > 1 || filter->layer_count > 1) {
-    bloom_fail(context, name,
-               "a filter that outgrew its n has a key in any of its layers, so two of them cannot "
-               "be intersected: build both with a larger n");
-    return false;
-  }
-  bloom_merge_cells(draft->bytes + draft->filter.layers[0].offset, filter->bytes + layer->offset,
-                    bloom_layer_bytes(&layer->geometry, filter->cell_bits), filter->cell_bits,
-                    BLOOM_INTERSECT);
-  draft->filter.key_types &= filter->key_types;
-  return true;
+static bool has_one_layer(sqlite3_context *context, const char *name, const BloomFilter *filter) {
+  if (filter->layer_count == 1) return true;
+  bloom_fail(context, name,
+             "a filter that outgrew its n has a key in any of its layers, so two of them cannot be "
+             "intersected: build both with a larger n");
+  return false;
+}
+
+static bool fail_body(sqlite3_context *context, const char *name) {
+  bloom_fail(context, name, "damaged filter: the body's checksum does not match");
+  return false;
+}
+
+/* A bloom_ref was verified when it was made. */
+static bool is_intact(const BloomFilter *filter, bool verified) {
+  return verified || bloom_intact(filter);
 }
 
 bool bloom_draft_merge(sqlite3_context *context, const char *name, BloomDraft *draft,
-                       const BloomFilter *filter, enum BloomMerge merge) {
+                       const BloomFilter *filter, bool verified, enum BloomMerge merge) {
   bool draft_unsized = draft->filter.layer_count == 0, unsized = filter->layer_count == 0;
   int code = SQLITE_OK;
-  if (draft_unsized != unsized && draft_unsized == (merge == BLOOM_UNION)) {
+  if (draft_unsized || unsized) {
+    if (!is_intact(filter, verified)) return fail_body(context, name);
+    if (draft_unsized == unsized || draft_unsized != (merge == BLOOM_UNION)) return true;
     /* union: nothing and a filter; intersection: a filter and nothing. The filter it is. */
     BloomDraft copy;
     code = bloom_draft_copy(context, &copy, filter);
@@ -475,10 +487,20 @@ bool bloom_draft_merge(sqlite3_context *context, const char *name, BloomDraft *d
       bloom_draft_free(draft);
       *draft = copy;
     }
-  } else if (!draft_unsized && !unsized) {
+  } else {
     if (!may_merge(context, name, &draft->filter, filter)) return false;
-    if (merge == BLOOM_INTERSECT) return intersect(context, name, draft, filter);
-    code = unite_layers(draft, filter);
+    if (merge == BLOOM_INTERSECT &&
+        (!has_one_layer(context, name, &draft->filter) || !has_one_layer(context, name, filter))) {
+      return false;
+    }
+    if (filter->layer_count == 1 && !verified) {
+      uint8_t *into = draft->bytes + draft->filter.layers[0].offset;
+      if (!bloom_merge_intact(into, filter, merge)) return fail_body(context, name);
+      merge_key_types(draft, filter, merge);
+      return true;
+    }
+    if (!is_intact(filter, verified)) return fail_body(context, name);
+    code = merge_layers(draft, filter, merge);
   }
   if (code == SQLITE_OK) return true;
   bloom_fail_draft(context, name, code, filter->n, filter->p, filter->cell_bits);

@@ -76,9 +76,10 @@ int bloom_draft_add(BloomDraft *draft, uint64_t hash, BloomFill *fill);
 /* Why two filters that bloom_may_merge refuses do not merge, in memory of sqlite3_malloc. */
 char *bloom_why_not_merge(const BloomFilter *a, const BloomFilter *b);
 
-/* Merges another filter into the draft; false with the error said. An unsized empty draft becomes a
-** copy of the filter. */
+/* Merges another filter into the draft; false with the error said, and then the draft is spoilt.
+** The filter's body is verified on the way, unless it was before: a bloom_ref's. An unsized empty
+** draft becomes a copy of the filter. */
 bool bloom_draft_merge(sqlite3_context *context, const char *name, BloomDraft *draft,
-                       const BloomFilter *filter, enum BloomMerge merge);
+                       const BloomFilter *filter, bool verified, enum BloomMerge merge);
 
 #endif

@@ -29,6 +29,7 @@ enum {
   MAX_SPECIAL_K = 20,                /* larger k run the same body with variable loops */
   LINE_SHIFT = 64 - 9,               /* mulhi64(a, 512) = a >> 55 */
   LINE_BYTES = BLOOM_LINE_CELLS / 8, /* of a line of bits */
+  MERGE_AHEAD = 2048,                /* bytes that a merge asks for before it needs them */
   BATCH = 32                         /* hashes whose lines are fetched at once */
 };
 
@@ -422,6 +423,7 @@ BLOOM_INLINE void merge_bits(uint8_t *into, const uint8_t *from, uint64_t size,
   uint64_t at = 0;
   for (; at + LINE_BYTES <= size; at += LINE_BYTES) {
     uint64_t a[LINE_BYTES / 8], b[LINE_BYTES / 8];
+    BLOOM_PREFETCH(into + at + MERGE_AHEAD);
     memcpy(a, into + at, sizeof a);
     memcpy(b, from + at, sizeof b);
     BLOOM_UNROLL

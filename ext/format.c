@@ -176,6 +176,23 @@ bool bloom_intact(const BloomFilter *filter) {
   return true;
 }
 
+bool bloom_merge_intact(uint8_t *into, const BloomFilter *filter, enum BloomMerge merge) {
+  enum {
+    BLOCK = 4 * 1024
+  }; /* stays in the first cache */
+  const uint8_t *from = filter->bytes + filter->layers[0].offset;
+  uint64_t size = bloom_layer_bytes(&filter->layers[0].geometry, filter->cell_bits);
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  for (uint64_t at = 0; at < size; at += BLOCK) {
+    uint64_t block = size - at < BLOCK ? size - at : BLOCK;
+    XXH3_64bits_update(&state, from + at, block);
+    bloom_merge_cells(into + at, from + at, block, filter->cell_bits, merge);
+  }
+  return XXH3_64bits_digest(&state) == filter->body_hash &&
+         padding_is_zero(filter, &filter->layers[0]);
+}
+
 void bloom_append_layer(BloomFilter *filter, uint64_t capacity, float rate,
                         const BloomGeometry *geometry) {
   BloomLayer *layer = &filter->layers[filter->layer_count++];

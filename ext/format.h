@@ -39,6 +39,10 @@ bool bloom_decode_header(const void *bytes, uint64_t size, BloomFilter *filter,
 /* Reads every cell: true when the body's checksum holds and the padding is 0. */
 bool bloom_intact(const BloomFilter *filter);
 
+/* The same while the cells are merged into those of an equal layer: each block is read once, for
+** its hash and for the merge. On false `into` is spoilt. The filter has one layer. */
+bool bloom_merge_intact(uint8_t *into, const BloomFilter *filter, enum BloomMerge merge);
+
 /* Adds a layer to the view: its offset, the new body and size. Nothing is written. The caller sees
 ** to it that there are fewer than BLOOM_MAX_LAYERS. */
 void bloom_append_layer(BloomFilter *filter, uint64_t capacity, float rate,

@@ -302,8 +302,9 @@ static void merge_function(sqlite3_context *context, int argc, sqlite3_value **a
   if (!enough_arguments(context, name, argc, 1, "with one or more filters")) return;
   if (!draft_arg(context, name, 1, argv, &draft)) return;
   for (int i = 1; i < argc; i++) {
-    const BloomFilter *filter = bloom_filter_arg(context, name, argv[i], NULL, &room, true);
-    if (filter == NULL || !bloom_draft_merge(context, name, &draft, filter, merge)) {
+    const BloomFilter *filter = bloom_filter_arg(context, name, argv[i], NULL, &room, false);
+    if (filter == NULL ||
+        !bloom_draft_merge(context, name, &draft, filter, filter != &room, merge)) {
       bloom_draft_free(&draft);
       return;
     }

@@ -4,7 +4,6 @@
 #define BLOOM_HASH_H
 
 #define XXH_INLINE_ALL
-#define XXH_NO_STREAM
 #include <xxhash.h>
 
 #endif
