@@ -24,6 +24,7 @@
 enum {
   FEW_HASHES = 64,             /* that wait before anything looks for duplicates */
   RING = 32,                   /* hashes that are placed at once, their cells fetched ahead */
+  TAIL_UNSORTED = 1 << 21,     /* 16 MiB: so far a tail that outgrew n is not looked through */
   TAIL_HASHES = 1 << 24,       /* 128 MiB: a fuller tail becomes a layer */
   TAIL_FOR_N = TAIL_HASHES / 2 /* of them may turn out to be within n, see first_limit */
 };
@@ -52,7 +53,8 @@ typedef struct Build {
   double budget;    /* error rate that the layers made so far leave to the next ones */
   bool started;
   bool failed;
-  bool direct; /* the tail overflowed: layers of doubling capacity are opened at once */
+  bool outgrown; /* the tail has more different hashes than n leaves to it */
+  bool direct;   /* the tail overflowed: layers of doubling capacity are opened at once */
   uint8_t key_types;
   unsigned ringed; /* hashes in the ring */
   uint64_t ring[RING];
@@ -91,17 +93,21 @@ static int resize_waiting(Waiting *waiting, uint64_t room) {
 }
 
 /* Room for one more in the tail: of n keys it has at most n - limit, and a quarter more for those
-** that turn out to be known. When it has outgrown that, it grows fourfold. SQLITE_FULL: more than
-** half of TAIL_HASHES are different. */
+** that turn out to be known. When it has outgrown that it grows fourfold, at first without looking
+** for duplicates, since sorting costs as much as the rest of a row. SQLITE_FULL: more than half of
+** TAIL_HASHES are different. */
 static int make_tail_room(Build *build) {
   Waiting *waiting = &build->waiting;
   uint64_t late = build->params.n - build->limit, spare = late / 4, room;
   if (waiting->room == 0) {
     return resize_waiting(waiting, late + (spare < FEW_HASHES ? FEW_HASHES : spare));
   }
-  drop_known(build);
-  if (waiting->count <= late || waiting->count <= waiting->room / 2) return SQLITE_OK;
-  if (waiting->room == TAIL_HASHES) return SQLITE_FULL;
+  if (!build->outgrown || waiting->room >= TAIL_UNSORTED) {
+    drop_known(build);
+    build->outgrown = waiting->count > late;
+    if (!build->outgrown || waiting->count <= waiting->room / 2) return SQLITE_OK;
+    if (waiting->room == TAIL_HASHES) return SQLITE_FULL;
+  }
   room = 4 * waiting->count;
   return resize_waiting(waiting, room < TAIL_HASHES ? room : TAIL_HASHES);
 }

@@ -790,6 +790,7 @@ def build_hashes(hashes, types, n=None, p=None, kind="plain"):
 
 class Growth:
     MAX_ROOM = 1 << 24
+    UNSORTED_ROOM = 1 << 21
 
     def __init__(self, f):
         self.f = f
@@ -800,6 +801,7 @@ class Growth:
         self.counted, self.direct = 0, False
         self.late = f.n - self.limit
         self.tail, self.room = array("Q"), self.late + max(64, self.late // 4)
+        self.outgrown = False
 
     def open(self, keys, share):
         rate = max(self.budget * share, MIN_RATE)
@@ -822,7 +824,11 @@ class Growth:
         """False if the tail is full; it is then clean."""
         if len(self.tail) < self.room:
             return True
+        if self.outgrown and self.room < self.UNSORTED_ROOM:
+            self.room = 4 * self.room
+            return True
         d = self.clean_tail()
+        self.outgrown = d > self.late
         if d <= self.late or d <= self.room // 2:
             return True
         if self.room == self.MAX_ROOM:
