@@ -29,7 +29,7 @@ enum {
   MAX_SPECIAL_K = 20,                /* larger k run the same body with variable loops */
   LINE_SHIFT = 64 - 9,               /* mulhi64(a, 512) = a >> 55 */
   LINE_BYTES = BLOOM_LINE_CELLS / 8, /* of a line of bits */
-  MERGE_AHEAD = 2048,                /* bytes that a merge asks for before it needs them */
+  MERGE_AHEAD = 8192,                /* bytes that a merge asks for before it needs them */
   BATCH = 32                         /* hashes whose lines are fetched at once */
 };
 
