@@ -366,8 +366,8 @@ static bool create_with(sqlite3 *db, const char *key, const char *kind) {
 
 /* The columns as of= sees them: without affinity, as a trigger does. */
 #define BARE_COLUMNS \
-  "(SELECT +id AS id, +tenant AS tenant, +email AS email, +tag AS tag, +amount AS amount, +n AS n, " \
-  "+\"any\" AS \"any\", +domain AS domain, +size AS size, " \
+  "(SELECT +id AS id, +tenant AS tenant, +email AS email, +tag AS tag, +amount AS amount, " \
+  "+n AS n, +\"any\" AS \"any\", +domain AS domain, +size AS size, " \
   "+\"odd \"\"name\" AS \"odd \"\"name\" FROM customers)"
 
 /* A table that was kept in step, rebuilt, and made in SQL has the same bits: a plain table into
@@ -387,7 +387,8 @@ static bool agree(sqlite3 *db, uint64_t *random, const char *key, const char *ki
   const char *wanted =
       ask(db,
           "SELECT iif(count(k), hex(substr(bloom_build(k, 1000, 0.001, '%s'), 73)), "
-          "hex(substr(bloom_new(1000, 0.001, '%s'), 73))) FROM (SELECT %s AS k FROM " BARE_COLUMNS ")",
+          "hex(substr(bloom_new(1000, 0.001, '%s'), 73))) FROM (SELECT %s AS k "
+          "FROM " BARE_COLUMNS ")",
           kind, kind, key);
   bool same =
       strncmp(kept, "code", 4) != 0 && strcmp(kept, rebuilt) == 0 && strcmp(kept, wanted) == 0;
