@@ -11,7 +11,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__)
+#if defined(BLOOM_COVERAGE) /* plain code: each branch that is written is counted once */
+#define BLOOM_INLINE static inline
+#define BLOOM_NOINLINE
+#define BLOOM_PREFETCH(address) ((void)(address))
+#define BLOOM_LIKELY(condition) (condition)
+#define BLOOM_UNLIKELY(condition) (condition)
+#define BLOOM_UNROLL
+#elif defined(__GNUC__)
 #define BLOOM_INLINE static inline __attribute__((always_inline))
 #define BLOOM_NOINLINE __attribute__((noinline))
 #define BLOOM_PREFETCH(address) __builtin_prefetch(address)
@@ -25,6 +32,21 @@
 #define BLOOM_LIKELY(condition) (condition)
 #define BLOOM_UNLIKELY(condition) (condition)
 #define BLOOM_UNROLL
+#endif
+
+/* What always or never holds, with the proof in a comment beside it. The check stays in a release, so
+** that a wrong proof does no harm. Counting coverage, it is a constant, so that the branch that no
+** test can take is no branch; with BLOOM_DEBUG it is asserted. */
+#if defined(BLOOM_COVERAGE)
+#define BLOOM_ALWAYS(condition) 1
+#define BLOOM_NEVER(condition) 0
+#elif defined(BLOOM_DEBUG)
+#include <assert.h>
+#define BLOOM_ALWAYS(condition) ((condition) ? 1 : (assert(!"always: " #condition), 0))
+#define BLOOM_NEVER(condition) ((condition) ? (assert(!"never: " #condition), 1) : 0)
+#else
+#define BLOOM_ALWAYS(condition) (condition)
+#define BLOOM_NEVER(condition) (condition)
 #endif
 
 /* The high 64 bits of a 128-bit product: maps a uniform a onto 0 .. b-1 without a division. */

@@ -28,8 +28,11 @@ $(B)/unit/%-portable: tests/unit/%.c tests/unit/unit.h $(UNIT_SOURCES) $(HEADERS
 	$(CC) $(TEST_CFLAGS) -DBLOOM_NO_INT128 -o $@ $< $(UNIT_SOURCES) -lcmocka -lm
 
 # key.c talks to SQLite: compiled in, as -DSQLITE_CORE does it.
-$(B)/unit/key: tests/unit/key.c tests/unit/unit.h ext/key.c $(HEADERS) | $(B)/unit $(DEPS_FIRST)
-	$(CC) $(TEST_CFLAGS) -DSQLITE_CORE -o $@ $< ext/key.c -lcmocka -lsqlite3 -lm
+$(B)/unit/ext-key.o: ext/key.c $(HEADERS) Makefile | $(B)/unit $(DEPS_FIRST)
+	$(CC) $(ALL_CFLAGS) -DSQLITE_CORE -c -o $@ $<
+
+$(B)/unit/key: tests/unit/key.c tests/unit/unit.h $(B)/unit/ext-key.o | $(B)/unit $(DEPS_FIRST)
+	$(CC) $(TEST_CFLAGS) -DSQLITE_CORE -o $@ $< $(B)/unit/ext-key.o -lcmocka -lsqlite3 -lm
 
 $(B)/unit/key-sanitized: tests/unit/key.c tests/unit/unit.h ext/key.c $(HEADERS) | $(B)/unit $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -DSQLITE_CORE $(UNIT_SANITIZE) -o $@ $< ext/key.c -lcmocka -lsqlite3 -lm

@@ -1,0 +1,22 @@
+# Coverage: the suites below, on a build that counts, run every line and every branch of ext/, as
+# gcov -b counts them. What cannot happen stands in BLOOM_ALWAYS or BLOOM_NEVER (ext/platform.h).
+COVERAGE_FLAGS = -O0 -g --coverage -DBLOOM_COVERAGE
+COVERAGE_MAKE = B=$(B)/coverage CFLAGS='$(COVERAGE_FLAGS)'
+
+COVERED_FILES = $(B)/bloom.so $(UNIT_KERNEL:%=$(B)/unit/%) $(B)/unit/key $(SQL_PROGRAMS)
+COVERED_FILES += $(B)/table/table $(B)/oom/oom $(B)/follow
+COVERED_SUITES = $(foreach test,$(UNIT_KERNEL) key,'$(UNIT_ENV) $(B)/unit/$(test)')
+COVERED_SUITES += 'tests/sql/run.sh' $(SQL_DRIVERS:%='BLOOM=$(B)/bloom.so $(B)/sql-%')
+COVERED_SUITES += 'tests/golden/run.sh' '$(B)/table/table quick' '$(B)/oom/oom quick'
+COVERED_SUITES += 'BLOOM=$(B)/bloom.so $(B)/follow quick'
+
+.PHONY: coverage coverage-run
+coverage: ## lists the lines and branches of ext/ that no test runs; needs deps-ci
+	@$(MAKE) -s $(COVERAGE_MAKE) coverage-run
+
+# Called by the target above, with a B of its own.
+coverage-run:
+	@$(MAKE) -s -j2 $(COVERED_FILES)
+	@find $(B) -name '*.gcda' -delete
+	@NO_SKIPS=1 tests/run $(COVERED_SUITES)
+	@tests/coverage/report.py $(B)
