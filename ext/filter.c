@@ -63,8 +63,8 @@ BLOOM_INLINE bool flat_stage(const BloomGeometry *g, const uint8_t *cells, uint6
   unsigned all = 1;
   BLOOM_UNROLL
   for (unsigned i = 0; i < count; i++) {
-    all &= bit_at(cells, mulhi64(a * *power, g->line_bits));
-    *power *= C;
+    all &= bit_at(cells, mulhi64(wrapping_mul(a, *power), g->line_bits));
+    *power = wrapping_mul(*power, C);
   }
   return all;
 }
@@ -83,17 +83,17 @@ BLOOM_INLINE bool lines_contain(const BloomGeometry *g, const uint8_t *cells, ui
   uint64_t power = 1;
   BLOOM_UNROLL
   for (unsigned l = 0; l < L; l++) {
-    lines[l] = cells + mulhi64(a * power, g->lines) * LINE_BYTES;
+    lines[l] = cells + mulhi64(wrapping_mul(a, power), g->lines) * LINE_BYTES;
     if (l > 0) BLOOM_PREFETCH(lines[l]);
-    power *= C;
+    power = wrapping_mul(power, C);
   }
   BLOOM_UNROLL
   for (unsigned l = 0; l < L; l++) {
     unsigned all = 1;
     BLOOM_UNROLL
     for (unsigned i = 0; i < bloom_cells_in_line(k, L, l); i++) {
-      all &= bit_of_line(lines[l], a * power);
-      power *= C;
+      all &= bit_of_line(lines[l], wrapping_mul(a, power));
+      power = wrapping_mul(power, C);
     }
     if (!all) return false;
   }
@@ -107,8 +107,8 @@ BLOOM_INLINE uint64_t flat_insert_all(const BloomGeometry *g, uint8_t *cells,
     uint64_t power = C, fresh = 0;
     BLOOM_UNROLL
     for (unsigned i = 0; i < k; i++) {
-      fresh |= set_bit(cells, mulhi64((hashes[n] | 1) * power, g->line_bits));
-      power *= C;
+      fresh |= set_bit(cells, mulhi64(wrapping_mul(hashes[n] | 1, power), g->line_bits));
+      power = wrapping_mul(power, C);
     }
     inserted += fresh != 0;
   }
@@ -122,14 +122,14 @@ BLOOM_INLINE uint64_t lines_insert_batch(const BloomGeometry *g, uint8_t *cells,
   uint8_t *lines[BATCH][(MAX_SPECIAL_K + 3) / 4];
   uint64_t inserted = 0, first_power = 1;
   BLOOM_UNROLL
-  for (unsigned l = 0; l < L; l++) first_power *= C;
+  for (unsigned l = 0; l < L; l++) first_power = wrapping_mul(first_power, C);
   for (uint64_t n = 0; n < count; n++) {
     uint64_t power = 1;
     BLOOM_UNROLL
     for (unsigned l = 0; l < L; l++) {
-      lines[n][l] = cells + mulhi64((hashes[n] | 1) * power, g->lines) * LINE_BYTES;
+      lines[n][l] = cells + mulhi64(wrapping_mul(hashes[n] | 1, power), g->lines) * LINE_BYTES;
       BLOOM_PREFETCH(lines[n][l]);
-      power *= C;
+      power = wrapping_mul(power, C);
     }
   }
   for (uint64_t n = 0; n < count; n++) {
@@ -138,8 +138,8 @@ BLOOM_INLINE uint64_t lines_insert_batch(const BloomGeometry *g, uint8_t *cells,
     for (unsigned l = 0; l < L; l++) {
       BLOOM_UNROLL
       for (unsigned i = 0; i < bloom_cells_in_line(k, L, l); i++) {
-        fresh |= set_bit_of_line(lines[n][l], (hashes[n] | 1) * power);
-        power *= C;
+        fresh |= set_bit_of_line(lines[n][l], wrapping_mul(hashes[n] | 1, power));
+        power = wrapping_mul(power, C);
       }
     }
     inserted += fresh != 0;
@@ -163,13 +163,13 @@ void bloom_layer_positions(const BloomLayer *layer, uint64_t hash, uint64_t cell
   uint64_t lines[BLOOM_MAX_L], a = hash | 1;
   for (unsigned l = 0; l < g->L; l++) {
     lines[l] = mulhi64(a, g->lines);
-    a *= C;
+    a = wrapping_mul(a, C);
   }
   unsigned i = 0;
   for (unsigned l = 0; l < g->L; l++) {
     for (unsigned t = bloom_cells_in_line(g->k, g->L, l); t > 0; t--) {
       cells[i++] = lines[l] * g->line_bits + mulhi64(a, g->line_bits);
-      a *= C;
+      a = wrapping_mul(a, C);
     }
   }
 }
@@ -262,7 +262,7 @@ void bloom_layer_prefetch(const BloomLayer *layer, const uint8_t *bytes, uint64_
   if (g->lines == 1) return; /* a flat layer fits the first cache */
   for (unsigned l = 0; l < g->L; l++) {
     BLOOM_PREFETCH(bytes + layer->offset + mulhi64(a, g->lines) * LINE_BYTES);
-    a *= C;
+    a = wrapping_mul(a, C);
   }
 }
 
@@ -295,8 +295,9 @@ bool bloom_layer_decrement(const BloomLayer *layer, uint8_t *bytes, uint64_t has
     if (counter < BLOOM_COUNTER_MAX) add_to_counter(cells, positions[i], -1);
   }
   if (i == layer->geometry.k) return true;
-  while (i-- > 0) {
-    if (counter_at(cells, positions[i]) < BLOOM_COUNTER_MAX) add_to_counter(cells, positions[i], 1);
+  for (; i > 0; i--) {
+    uint64_t cell = positions[i - 1];
+    if (counter_at(cells, cell) < BLOOM_COUNTER_MAX) add_to_counter(cells, cell, 1);
   }
   return false;
 }
@@ -328,7 +329,7 @@ uint64_t bloom_layer_occupied(const BloomLayer *layer, unsigned cell_bits, const
 
 static double raised(double base, unsigned exponent) {
   double result = 1;
-  while (exponent-- > 0) result *= base;
+  for (; exponent > 0; exponent--) result *= base;
   return result;
 }
 

@@ -190,7 +190,7 @@ static bool set_number(BloomKey *key, const Decimal *number) {
   uint64_t magnitude;
   bool integral = decimal_magnitude(number, &magnitude);
   if (number->whole && integral) {
-    set_integer(key, (int64_t)(number->negative ? 0 - magnitude : magnitude));
+    set_integer(key, (int64_t)(number->negative ? wrapping_sub(0, magnitude) : magnitude));
     return true;
   }
   if (!number->whole && (integral || number->count > REAL_DIGITS)) {
@@ -205,14 +205,14 @@ static bool set_number(BloomKey *key, const Decimal *number) {
 ** the first or the last eight bytes, and the text is no number: one predictable branch for almost
 ** every word, URL or hex key. A NUL ends the number, so then the bytes behind it do not count. */
 BLOOM_INLINE bool two_letters(uint64_t word) {
-  const uint64_t top_bits = UINT64_C(0xc0c0c0c0c0c0c0c0), top = UINT64_C(0x8080808080808080);
-  word &= top_bits;
-  word = (word | word << 1) & top;
-  return (word & (word - 1)) != 0;
+  const uint64_t top = UINT64_C(0x8080808080808080), second = UINT64_C(0x4040404040404040);
+  word = (word & top) | (word & second) << 1;
+  return (word & wrapping_sub(word, 1)) != 0;
 }
 
 BLOOM_INLINE bool has_nul(uint64_t word) {
-  return ((word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080)) != 0;
+  return (wrapping_sub(word, UINT64_C(0x0101010101010101)) & ~word &
+          UINT64_C(0x8080808080808080)) != 0;
 }
 
 BLOOM_INLINE bool may_be_number(const uint8_t *text, uint64_t size) {

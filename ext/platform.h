@@ -49,6 +49,21 @@
 #define BLOOM_NEVER(condition) (condition)
 #endif
 
+/* Arithmetic mod 2^64 where the wrap is meant; clang's -fsanitize=integer reports any other. */
+#if defined(__clang__)
+#define BLOOM_WRAPS __attribute__((no_sanitize("unsigned-integer-overflow")))
+#else
+#define BLOOM_WRAPS
+#endif
+
+BLOOM_INLINE BLOOM_WRAPS uint64_t wrapping_mul(uint64_t a, uint64_t b) {
+  return a * b;
+}
+
+BLOOM_INLINE BLOOM_WRAPS uint64_t wrapping_sub(uint64_t a, uint64_t b) {
+  return a - b;
+}
+
 /* The high 64 bits of a 128-bit product: maps a uniform a onto 0 .. b-1 without a division. */
 BLOOM_INLINE uint64_t mulhi64(uint64_t a, uint64_t b) {
 #if defined(__SIZEOF_INT128__) && !defined(BLOOM_NO_INT128)
@@ -114,7 +129,7 @@ BLOOM_INLINE unsigned popcount64(uint64_t word) {
   word -= word >> 1 & UINT64_C(0x5555555555555555);
   word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
   word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-  return (unsigned)(word * UINT64_C(0x0101010101010101) >> 56);
+  return (unsigned)(wrapping_mul(word, UINT64_C(0x0101010101010101)) >> 56);
 }
 
 #endif

@@ -37,7 +37,7 @@ typedef struct LineLoad {
 
 static double power(double base, unsigned exponent) {
   double result = 1;
-  while (exponent-- > 0) result *= base;
+  for (; exponent > 0; exponent--) result *= base;
   return result;
 }
 
