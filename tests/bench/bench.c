@@ -1,8 +1,10 @@
 /* bench: what the functions cost, as ratios to floors that are taken in the same run.
 **
-**   bench [--only TEXT] [--json]          the table; 1 as exit code when a result is wrong
-**   bench --instructions [--only TEXT]    instructions a row, under valgrind's callgrind
-**   bench --quick [--only TEXT]           small sizes: TAP lines that say whether results are right
+**   bench [--only TEXT]     the table; 1 as exit code when a result is wrong
+**   bench --json            the same for machines
+**   bench --instructions    instructions a row, under valgrind's callgrind
+**   bench --quick           small sizes: TAP lines that say whether results are right; with one of
+**                           the two above, its form
 **
 ** $B is the folder of bloom.so, build if not set. A ratio is the median over pairs: floor, query,
 ** floor, query, ... each against its neighbour, in CPU time, or by the wall clock where the tables
@@ -31,6 +33,7 @@ enum {
   MIN_PAIRS = 5,
   MAX_PAIRS = 41,
   BUDGET_SECONDS = 5, /* of a figure's pairs, once there are MIN_PAIRS */
+  BRIEF_SECONDS = 2,  /* where there is no limit */
   KEY_BYTES = 20,     /* of hex_key */
   SMALL_N = 20000,    /* --quick */
   MIDDLE_N = 200000   /* --instructions, which do not depend on n but through the layout */
@@ -42,23 +45,25 @@ static const double MEANINGLESS_SPREAD = 0.3;
 typedef enum Mode {
   TABLE,
   JSON,
-  QUICK,
+  TAP,
   INSTRUCTIONS
 } Mode;
 
 typedef struct Bench {
   Mode mode;
+  bool quick;
   const char *only; /* figures whose names have this text in them; NULL: all */
   sqlite3 *db;
   char *fixture; /* that db holds, expanded; NULL: none */
-  int64_t n;     /* of the present figure */
+  int64_t n, m;  /* of the present figure */
   const char *build;
   const Figure *figure;
   char *keys; /* of the present run, KEY_BYTES each */
   int64_t key_count, key_room;
   bool counting;    /* instructions, in run_query */
   char reason[300]; /* why the present figure failed */
-  int printed, wrong, over_time, parts;
+  int wanted, printed, wrong, over_time, parts;
+  double start;
 } Bench;
 
 typedef struct Outcome {
@@ -68,6 +73,7 @@ typedef struct Outcome {
   double value; /* that the limit holds for: ratio, value, or instructions a unit */
   double limit;
   bool noisy;
+  bool no_room; /* the machine has too little memory free: nothing was measured */
 } Outcome;
 
 static bool fail(Bench *bench, const char *what) {
@@ -81,10 +87,9 @@ static bool fail(Bench *bench, const char *what) {
 /* The text with {n} and {m} put in; the caller frees it. */
 static char *expand(const Bench *bench, const char *sql) {
   sqlite3_str *text = sqlite3_str_new(NULL);
-  int64_t m = bench->n < 1000000 ? bench->n : 1000000;
   for (; *sql; sql++) {
     if (strncmp(sql, "{n}", 3) == 0 || strncmp(sql, "{m}", 3) == 0) {
-      sqlite3_str_appendf(text, "%lld", sql[1] == 'n' ? bench->n : m);
+      sqlite3_str_appendf(text, "%lld", sql[1] == 'n' ? bench->n : bench->m);
       sql += 2;
     } else {
       sqlite3_str_appendchar(text, 1, *sql);
@@ -170,7 +175,7 @@ static bool open_fixture(Bench *bench) {
     sqlite3_free(bench->fixture);
     bench->fixture = NULL;
     remove_file(bench);
-    fprintf(stderr, "# making the tables\n");
+    if (bench->mode != TAP) fprintf(stderr, "# making the tables\n");
     bench->db = connect(bench);
     ok = bench->db != NULL;
     if (ok && sqlite3_exec(bench->db, fixture, NULL, NULL, &error) != SQLITE_OK) {
@@ -375,12 +380,20 @@ static double units(Bench *bench) {
   return evaluate_number(bench, bench->figure->units, none);
 }
 
+/* From 3.43 on SQLite hands a subquery's value over without a copy. */
+static double time_limit(const Figure *figure) {
+  bool newer = figure->newer_limit > 0 && sqlite3_libversion_number() >= 3043000;
+  return newer ? figure->newer_limit : figure->limit;
+}
+
 static bool measure_time(Bench *bench, Query *floor, Query *query, Outcome *outcome) {
   double floors[MAX_PAIRS], costs[MAX_PAIRS], ratios[MAX_PAIRS], unit = units(bench), ignored;
-  double end = now(CLOCK_MONOTONIC) + BUDGET_SECONDS * 1e9;
-  int pairs = 0, most = bench->mode == QUICK ? 1 : MAX_PAIRS;
+  double budget = bench->figure->limit > 0 ? BUDGET_SECONDS : BRIEF_SECONDS;
+  double end = now(CLOCK_MONOTONIC) + budget * 1e9;
+  int pairs = 0, most = bench->quick ? 1 : MAX_PAIRS;
+  int least = bench->figure->pairs ? bench->figure->pairs : MIN_PAIRS;
   if (!run_query(bench, floor, &ignored) || !run_query(bench, query, &ignored)) return false;
-  for (; pairs < most && (pairs < MIN_PAIRS || now(CLOCK_MONOTONIC) < end); pairs++) {
+  for (; pairs < most && (pairs < least || now(CLOCK_MONOTONIC) < end); pairs++) {
     if (!run_query(bench, floor, &floors[pairs])) return false;
     if (!run_query(bench, query, &costs[pairs])) return false;
     ratios[pairs] = costs[pairs] / floors[pairs];
@@ -392,7 +405,7 @@ static bool measure_time(Bench *bench, Query *floor, Query *query, Outcome *outc
   outcome->spread = (ratios[3 * pairs / 4] - ratios[pairs / 4]) / outcome->ratio;
   outcome->noisy = outcome->spread > MEANINGLESS_SPREAD;
   outcome->value = outcome->ratio;
-  outcome->limit = bench->figure->limit;
+  outcome->limit = time_limit(bench->figure);
   return true;
 }
 
@@ -554,12 +567,28 @@ static bool is_over(const Outcome *outcome) {
   return !outcome->noisy && outcome->limit > 0 && outcome->value > outcome->limit;
 }
 
+/* Whether the machine has the memory that a figure at full length needs. */
+static bool has_room(const Bench *bench) {
+  FILE *file = fopen("/proc/meminfo", "r");
+  char line[200];
+  long long kilobytes = -1;
+  while (file && kilobytes < 0 && fgets(line, sizeof line, file)) {
+    if (strncmp(line, "MemAvailable:", 13) == 0) kilobytes = strtoll(line + 13, NULL, 10);
+  }
+  if (file) fclose(file);
+  return kilobytes < 0 || bench->figure->megabytes <= kilobytes / 1024;
+}
+
 static bool run_figure(Bench *bench, Outcome *outcome) {
   const Figure *figure = bench->figure;
   Query floor = {.statement = NULL}, query = {.statement = NULL};
   bool ok;
   memset(outcome, 0, sizeof *outcome);
   bench->reason[0] = 0;
+  if (!bench->quick && !has_room(bench)) {
+    outcome->no_room = true;
+    return true;
+  }
   if (!open_fixture(bench)) return false;
   ok = open_query(bench, figure->floor, figure->before[0], &floor) &&
        open_query(bench, figure->sql, figure->before[1], &query) &&
@@ -577,6 +606,7 @@ static bool run_figure(Bench *bench, Outcome *outcome) {
 
 static const char *verdict(const Bench *bench, const Outcome *outcome, bool ok) {
   if (!ok) return bench->figure->measure != TIME && is_over(outcome) ? "OVER" : "WRONG";
+  if (outcome->no_room) return "too little memory";
   if (outcome->noisy) return "too noisy";
   if (outcome->limit == 0) return "-";
   return is_over(outcome) ? "OVER" : "ok";
@@ -588,14 +618,16 @@ static void print_json(Bench *bench, const Outcome *outcome, bool ok) {
   printf("%s\n {\"sqlite\":\"%s\",\"figure\":\"%s\",\"measure\":\"%s\",\"n\":%lld",
          bench->printed > 0 ? "," : "[", sqlite3_libversion(), figure->name,
          measures[figure->measure], (long long)bench->n);
-  if (figure->measure == TIME) {
+  if (outcome->no_room) {
+    ok = true;
+  } else if (figure->measure == TIME) {
     printf(",\"floor\":\"%s\",\"floor_ns\":%.4g,\"ns\":%.4g,\"ratio\":%.4g,\"spread\":%.3g",
            figure->of_limit, outcome->floor, outcome->cost, outcome->ratio, outcome->spread);
     printf(",\"pairs\":%d", outcome->pairs);
   } else {
     printf(",\"value\":%.7g", outcome->value);
   }
-  printf(",\"limit\":%.7g,\"verdict\":\"%s\"", figure->limit, verdict(bench, outcome, ok));
+  printf(",\"limit\":%.7g,\"verdict\":\"%s\"", outcome->limit, verdict(bench, outcome, ok));
   if (!ok) {
     printf(",\"reason\":\"");
     for (const char *at = bench->reason; *at; at++) {
@@ -609,7 +641,7 @@ static void print_json(Bench *bench, const Outcome *outcome, bool ok) {
 static void print_header(const Bench *bench) {
   const char *unit = bench->mode == INSTRUCTIONS ? "instructions" : "ns";
   printf("SQLite %s, %s a row or call, ratio to the floor\n", sqlite3_libversion(), unit);
-  printf("%-56s %-15s %10s %10s %8s %6s %8s\n", "", "floor", "floor", "query", "ratio", "+-%",
+  printf("%-58s %-15s %10s %10s %8s %6s %8s\n", "", "floor", "floor", "query", "ratio", "+-%",
          "limit");
 }
 
@@ -617,13 +649,15 @@ static void print_row(const Bench *bench, const Outcome *outcome, bool ok) {
   const Figure *figure = bench->figure;
   char limit[20] = "", ratio[20] = "", spread[20] = "";
   if (outcome->limit > 0) snprintf(limit, sizeof limit, "%.7g", outcome->limit);
-  if (figure->measure != TIME) {
-    printf("%-56s %-15s %10s %10.7g %8s %6s %8s %s", figure->name, "", "", outcome->value, "", "",
+  if (outcome->no_room) {
+    printf("%-58s %s", figure->name, verdict(bench, outcome, ok));
+  } else if (figure->measure != TIME) {
+    printf("%-58s %-15s %10s %10.7g %8s %6s %8s %s", figure->name, "", "", outcome->value, "", "",
            limit, verdict(bench, outcome, ok));
   } else {
     if (!outcome->noisy) snprintf(ratio, sizeof ratio, "%.3f", outcome->ratio);
     if (outcome->pairs > 0) snprintf(spread, sizeof spread, "%.1f", outcome->spread * 50);
-    printf("%-56s %-15s %10.*f %10.*f %8s %6s %8s %s", figure->name, figure->of_limit,
+    printf("%-58s %-15s %10.*f %10.*f %8s %6s %8s %s", figure->name, figure->of_limit,
            outcome->floor < 1e5, outcome->floor, outcome->cost < 1e5, outcome->cost, ratio, spread,
            limit, verdict(bench, outcome, ok));
   }
@@ -632,7 +666,7 @@ static void print_row(const Bench *bench, const Outcome *outcome, bool ok) {
 }
 
 static void report(Bench *bench, const Outcome *outcome, bool ok) {
-  if (bench->mode == QUICK) {
+  if (bench->mode == TAP) {
     if (ok) {
       printf("ok bench: %s\n", bench->figure->name);
     } else {
@@ -655,28 +689,45 @@ static bool wanted(const Bench *bench, const Figure *figure) {
   return bench->only == NULL || strstr(figure->name, bench->only) != NULL;
 }
 
-static int64_t figure_n(const Bench *bench, const Figure *figure) {
-  int64_t most = bench->mode == QUICK          ? SMALL_N
-                 : bench->mode == INSTRUCTIONS ? MIDDLE_N
-                                               : figure->n;
-  return figure->n < most ? figure->n : most;
+/* The numbers of keys and of probes. */
+static void set_sizes(Bench *bench, const Figure *figure) {
+  int64_t most = bench->quick ? SMALL_N : bench->mode == INSTRUCTIONS ? MIDDLE_N : INT64_MAX;
+  int64_t probes = figure->m ? figure->m : figure->n < MILLION ? figure->n : MILLION;
+  bench->n = figure->n < most ? figure->n : most;
+  bench->m = probes < most ? probes : most;
 }
 
-static void run_figures(Bench *bench) {
-  for (const Figure *figure = bench_figures; figure->name; figure++) {
+static void print_progress(const Bench *bench) {
+  if (bench->mode == TAP) return;
+  fprintf(stderr, "# %d of %d, %.0f s: %s\n", bench->printed + 1, bench->wanted,
+          (now(CLOCK_MONOTONIC) - bench->start) / 1e9, bench->figure->name);
+}
+
+static void run_list(Bench *bench, const Figure *list) {
+  for (const Figure *figure = list; figure->name; figure++) {
     Outcome outcome;
     bool ok;
     if (!wanted(bench, figure)) continue;
     bench->figure = figure;
-    bench->n = figure_n(bench, figure);
-    if (bench->mode != QUICK) fprintf(stderr, "# %s\n", figure->name);
+    set_sizes(bench, figure);
+    print_progress(bench);
     ok = run_figure(bench, &outcome);
     report(bench, &outcome, ok);
   }
+}
+
+static void run_figures(Bench *bench) {
+  bench->start = now(CLOCK_MONOTONIC);
+  for (const Figure *const *list = bench_lists; *list; list++) {
+    for (const Figure *figure = *list; figure->name; figure++) {
+      bench->wanted += wanted(bench, figure);
+    }
+  }
+  for (const Figure *const *list = bench_lists; *list; list++) run_list(bench, *list);
   if (bench->mode == JSON) printf("%s\n]\n", bench->printed > 0 ? "" : "[");
   if (bench->mode == TABLE || bench->mode == INSTRUCTIONS) {
-    printf("%d figures: %d times over their limit, %d wrong or too large\n", bench->printed,
-           bench->over_time, bench->wrong);
+    printf("%d figures in %.0f s: %d over their limit, %d wrong or too large\n", bench->printed,
+           (now(CLOCK_MONOTONIC) - bench->start) / 1e9, bench->over_time, bench->wrong);
   }
   if (bench->mode == INSTRUCTIONS && bench->parts > 0) {
     printf("%s/callgrind.1 .. %d: a floor and a query each; callgrind_annotate shows where\n",
@@ -689,16 +740,17 @@ static bool read_options(Bench *bench, char **argv) {
     if (strcmp(*at, "--json") == 0) {
       bench->mode = JSON;
     } else if (strcmp(*at, "--quick") == 0) {
-      bench->mode = QUICK;
+      bench->quick = true;
     } else if (strcmp(*at, "--instructions") == 0) {
       bench->mode = INSTRUCTIONS;
     } else if (strcmp(*at, "--only") == 0 && at[1]) {
       bench->only = *++at;
     } else {
-      fprintf(stderr, "usage: bench [--json | --quick | --instructions] [--only TEXT]\n");
+      fprintf(stderr, "usage: bench [--json | --instructions] [--quick] [--only TEXT]\n");
       return false;
     }
   }
+  if (bench->quick && bench->mode == TABLE) bench->mode = TAP;
   return true;
 }
 

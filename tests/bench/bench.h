@@ -16,12 +16,18 @@ typedef enum Measure {
   VALUE   /* the result of `sql` */
 } Measure;
 
-/* All texts are SQL. {n} stands for n, or less in the short forms, and {m} for the smaller of {n}
-** and a million. `sql` and `floor` return one row; ?1 and ?2 in them are the filters. */
+#define MILLION 1000000
+#define MEGABYTE 1e6
+
+/* All texts are SQL. {n} stands for n and {m} for m, or less in the short forms. `sql` and `floor`
+** return one row; ?1 and ?2 in them are the filters. */
 typedef struct Figure {
   const char *name;
   Measure measure;
-  int64_t n;
+  int64_t n;              /* keys in the filter */
+  int64_t m;              /* keys to probe; 0: as many as n, a million at most */
+  int megabytes;          /* of memory that this needs at full length; 0: little */
+  int pairs;              /* at least so many are measured; 0: 5 */
   const char *fixture;    /* makes the tables; neighbours with the same one share the database */
   const char *filters[2]; /* queries for what is bound to ?1 and ?2; NULL: nothing */
   const char *keys;       /* query for keys of hex_key; ?1: the number of the run */
@@ -34,15 +40,26 @@ typedef struct Figure {
   const char *value;    /* MEMORY, READS: expression of ?1, the result, ?2, the amount, and ?3 */
   const char *units;    /* TIME: expression for the rows or calls that a time is divided by */
   double limit;         /* of the ratio or the value; 0: for information */
+  double newer_limit;   /* that from SQLite 3.43 on; 0: the same */
   double instructions;  /* TIME: limit per unit, 0: none; SQLite's own are counted too */
   const char *of_limit; /* what the limit is of, where the name does not say it; NULL */
 } Figure;
 
-extern const Figure bench_figures[]; /* closed by one without a name */
+/* Each list is closed by a figure without a name; the list of them by NULL. */
+extern const Figure *const bench_lists[];
+extern const Figure bench_figures[], bench_probes[], bench_builds[], bench_queries[], bench_rates[];
 
 /* Registers on a connection:
 **
 **   hex_key(i, seed)             20 hex digits, different for every pair, in shuffled order
+**   number_key, digit_key, blob_key, url_key
+**                                the same as integers, all-digit text, blobs and URLs
+**   hash64(key)                  for a rival: an index on the hash of a text
+**   no_work(x, key)              floor: a function that does nothing
+**   line_read(blob, key)         floor: one that reads the one line of the blob that the key says
+**   plan(sql)                    how SQLite runs it
+**   forget_pages()               the pages of the database's file leave all caches
+**   python(script, n)            the number that it prints
 **   copied(blob)                 floor: a copy of the blob, with one checksum taken
 **   checksums(blob)              floor, aggregate: the checksum of all blobs
 **   formula_bytes(n, p)          -n ln p / (ln 2)^2 / 8

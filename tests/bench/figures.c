@@ -1,22 +1,8 @@
-/* figures.c: the figures of the bench, as data. bench.h says what the columns mean.
-**
-** The floors are what a query over the same rows costs without a filter: length(key) reads the
-** key's header only, so a ratio to it flatters nothing; count and max read the key. Absent keys are
-** shuffled and of the same length as the present ones.
+/* figures.c: the figures of the bench, as data: sizes, memory, functions on BLOBs, bloom tables.
+** bench.h says what the columns mean, sql.h what the floors are.
 */
 #include "bench.h"
-
-#define COUNT_TO(N) \
-  "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < " N ") "
-
-/* {n} keys to build from, {m} others to ask for, and a filter of the first. */
-#define KEYS \
-  "CREATE TABLE present(key TEXT);" \
-  "CREATE TABLE absent(key TEXT);" COUNT_TO("{n}") \
-  "INSERT INTO present SELECT hex_key(i, 1) FROM c;" COUNT_TO("{m}") \
-  "INSERT INTO absent SELECT hex_key(i, 2) FROM c;" \
-  "CREATE TABLE filters AS SELECT bloom_build(key, {n}, 0.01) AS filter FROM present;" \
-  "CREATE TABLE few AS SELECT key FROM absent WHERE rowid <= 100;"
+#include "sql.h"
 
 /* A hundred filters of {n}, of a hundredth of the keys each. */
 #define SHARDS \
@@ -29,12 +15,12 @@
        "INSERT INTO seen(filter) SELECT filter FROM filters;"
 #define TABLES \
   TABLE_OF_KEYS \
-      "CREATE TABLE indexed(key TEXT);" \
-      "INSERT INTO indexed SELECT key FROM present;" \
-      "CREATE INDEX indexed_key ON indexed(key);" \
-      "CREATE TABLE plain(key PRIMARY KEY) WITHOUT ROWID;" \
-      "CREATE VIRTUAL TABLE added USING bloom(n={n}, p=0.01);" \
-      "CREATE VIRTUAL TABLE added_fine USING bloom(n={n}, p=0.0001);"
+  "CREATE TABLE indexed(key TEXT);" \
+  "INSERT INTO indexed SELECT key FROM present;" \
+  "CREATE INDEX indexed_key ON indexed(key);" \
+  "CREATE TABLE plain(key PRIMARY KEY) WITHOUT ROWID;" \
+  "CREATE VIRTUAL TABLE added USING bloom(n={n}, p=0.01);" \
+  "CREATE VIRTUAL TABLE added_fine USING bloom(n={n}, p=0.0001);"
 
 /* The same in a file, as it is set where many connections share one. The tables that are inserted
 ** into hold half of the keys, so that no run fills them. */
@@ -67,26 +53,6 @@
 
 /* Where layer 0 of n keys at 1 % has used half of its budget, 13 % of them are to come. */
 #define TAIL_BYTES "8 * 0.13 * {n}"
-
-#define FILTER "SELECT filter FROM filters"
-#define SCAN "SELECT count(*) FROM absent WHERE length(key) = 0"
-#define ABSENT "SELECT count(*) FROM absent WHERE bloom_contains(?1, key)"
-#define REF_ABSENT \
-  "SELECT count(*) FROM absent" \
-  " WHERE bloom_contains((SELECT bloom_ref(filter) FROM filters), key)"
-#define LOOKUP_ABSENT "SELECT count(*) FROM absent WHERE bloom_lookup('seen', key)"
-#define EXISTS(KEYS_OF, TABLE) \
-  "SELECT count(*) FROM " KEYS_OF \
-  " AS k WHERE EXISTS" \
-  " (SELECT 1 FROM " TABLE " AS t WHERE t.key = k.key)"
-#define FALSE_POSITIVES "rate_holds(?1, {m}, 0.01, 0.01)"
-#define READ_KEYS "SELECT count(key), max(key) FROM present"
-#define BUILD "SELECT bloom_build(key, {n}, 0.01) FROM present"
-#define NO_FALSE_NEGATIVE "(SELECT count(*) FROM present WHERE bloom_contains(?1, key)) = {n} AND "
-#define RIGHT_FILTER NO_FALSE_NEGATIVE "rate_holds((" ABSENT "), {m}, 0.01, 0.01)"
-#define GROWN_FILTER NO_FALSE_NEGATIVE "rate_holds((" ABSENT "), {m}, 0.01, 0.05)"
-#define MILLION 1000000
-#define MEGABYTE 1e6
 
 /* False positives of a bloom table that is as full as it may be, or not quite. */
 #define ABSENT_IN(TABLE) "(SELECT count(*) FROM absent WHERE bloom_lookup('" TABLE "', key))"
@@ -206,6 +172,9 @@
     .value = "CAST(?2 AS REAL) / " KEYS_TO_BUILD, .limit = 24 \
   }
 
+const Figure *const bench_lists[] = {bench_figures, bench_probes, bench_builds,
+                                     bench_queries, bench_rates,  NULL};
+
 const Figure bench_figures[] = {
     {.name = "size of flat filters, n >= 1000, over -n ln p / (ln 2)^2 / 8",
      .measure = VALUE,
@@ -229,35 +198,6 @@ const Figure bench_figures[] = {
      .check = "?1 >= 32",
      .limit = 99},
 
-    {.name = "bloom_contains, bound, absent text, 1.2 MB",
-     .n = MILLION,
-     .fixture = SHARDS,
-     .filters = {FILTER},
-     .floor = SCAN,
-     .sql = ABSENT,
-     .check = FALSE_POSITIVES,
-     .units = "{m}",
-     .limit = 1.3,
-     .instructions = 720,
-     .of_limit = "length(key)"},
-    {.name = "bloom_contains, bound, present text, 1.2 MB",
-     .n = MILLION,
-     .fixture = SHARDS,
-     .filters = {FILTER},
-     .floor = "SELECT count(*) FROM present WHERE length(key) = 0",
-     .sql = "SELECT count(*) FROM present WHERE bloom_contains(?1, key)",
-     .check = "?1 = {n}",
-     .units = "{n}",
-     .of_limit = "length(key)"},
-    {.name = "bloom_contains of bloom_ref, absent text, 1.2 MB",
-     .n = MILLION,
-     .fixture = SHARDS,
-     .floor = SCAN,
-     .sql = REF_ABSENT,
-     .check = FALSE_POSITIVES,
-     .units = "{m}",
-     .limit = 1.65,
-     .of_limit = "length(key)"},
     {.name = "bloom_contains of a plain subquery, 1,000 rows, 1.2 MB",
      .n = MILLION,
      .fixture = SHARDS,
@@ -268,23 +208,6 @@ const Figure bench_figures[] = {
      .units = "1000",
      .of_limit = "length(key)"},
 
-    {.name = "bloom_build of n = 1e6 keys, given n",
-     .n = MILLION,
-     .fixture = SHARDS,
-     .floor = READ_KEYS,
-     .sql = BUILD,
-     .check = RIGHT_FILTER,
-     .units = "{n}",
-     .limit = 1.1,
-     .of_limit = "count, max"},
-    {.name = "bloom_build of 1e6 keys, n NULL",
-     .n = MILLION,
-     .fixture = SHARDS,
-     .floor = BUILD,
-     .sql = "SELECT bloom_build(key, NULL, 0.01) FROM present",
-     .check = RIGHT_FILTER " AND ?1 = (" BUILD ")",
-     .units = "{n}",
-     .of_limit = "given n"},
     {.name = "bloom_build of 1e6 keys, n 50 times too small",
      .n = MILLION,
      .fixture = SHARDS,
@@ -353,15 +276,6 @@ const Figure bench_figures[] = {
 
     INSERT_ALL("p = 0.01", "added", "0.01", 1 / 3.0),
     INSERT_ALL("p = 1e-4", "added_fine", "0.0001", 0),
-    {.name = "bloom_lookup, absent text, 1.2 MB",
-     .n = MILLION,
-     .fixture = TABLES,
-     .floor = SCAN,
-     .sql = LOOKUP_ABSENT,
-     .check = FALSE_POSITIVES,
-     .units = "{m}",
-     .limit = 2,
-     .of_limit = "length(key)"},
     {.name = "bloom_lookup, present text, 1.2 MB",
      .n = MILLION,
      .fixture = TABLES,
@@ -409,42 +323,5 @@ const Figure bench_figures[] = {
     FOLLOW("prepared", NO_ROWS, , EACH, INSERT_EACH("indexed"), INSERT_EACH("followed")),
     FOLLOW_MADE("given n", "{n}", "n={n}, "),
     FOLLOW_MADE("n of its own", "NULL", ""),
-
-    {.name = "bloom_contains, bound, absent text, 12 MB",
-     .n = 10 * MILLION,
-     .fixture = TABLE_OF_KEYS,
-     .filters = {FILTER},
-     .floor = SCAN,
-     .sql = ABSENT,
-     .check = FALSE_POSITIVES,
-     .units = "{m}",
-     .limit = 2.1,
-     .of_limit = "length(key)"},
-    {.name = "bloom_contains of bloom_ref, absent text, 12 MB",
-     .n = 10 * MILLION,
-     .fixture = TABLE_OF_KEYS,
-     .floor = SCAN,
-     .sql = REF_ABSENT,
-     .check = FALSE_POSITIVES,
-     .units = "{m}",
-     .of_limit = "length(key)"},
-    {.name = "bloom_lookup, absent text, 12 MB",
-     .n = 10 * MILLION,
-     .fixture = TABLE_OF_KEYS,
-     .floor = SCAN,
-     .sql = LOOKUP_ABSENT,
-     .check = FALSE_POSITIVES,
-     .units = "{m}",
-     .limit = 3.5,
-     .of_limit = "length(key)"},
-    {.name = "bloom_build of n = 1e7 keys, given n",
-     .n = 10 * MILLION,
-     .fixture = TABLE_OF_KEYS,
-     .floor = READ_KEYS,
-     .sql = BUILD,
-     .check = RIGHT_FILTER,
-     .units = "{n}",
-     .limit = 1.5,
-     .of_limit = "count, max"},
 
     {.name = NULL}};

@@ -1,8 +1,13 @@
 /* helpers.c: the SQL functions of the bench: keys, floors and checks. See bench.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hash.h"
 
@@ -28,17 +33,115 @@ static void mark_as_text(char *key, size_t size) {
   if (e) *e = 'f';
 }
 
+/* Different for every pair of i and seed. */
+static uint64_t mixed_pair(sqlite3_value **argv) {
+  uint64_t number = (uint64_t)sqlite3_value_int64(argv[0]);
+  return mixed(number + ((uint64_t)sqlite3_value_int64(argv[1]) << 40));
+}
+
 static void hex_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
   static const char digits[] = "0123456789abcdef";
-  uint64_t number = (uint64_t)sqlite3_value_int64(argv[0]);
-  uint64_t low = mixed(number + ((uint64_t)sqlite3_value_int64(argv[1]) << 40));
-  uint64_t high = mixed(~low);
+  uint64_t low = mixed_pair(argv), high = mixed(~low);
   char key[20];
   (void)argc;
   for (int i = 0; i < 16; i++) key[i] = digits[low >> (4 * i) & 15];
   for (int i = 16; i < 20; i++) key[i] = digits[high >> (4 * i - 64) & 15];
   mark_as_text(key, sizeof key);
   sqlite3_result_text(context, key, sizeof key, SQLITE_TRANSIENT);
+}
+
+/* Of 51 bits: a million pairs or two do not collide. */
+static void number_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  sqlite3_result_int64(context, (sqlite3_int64)(1000000000000000 + (mixed_pair(argv) >> 14)));
+}
+
+static void digit_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  char *key = sqlite3_mprintf("%llu", 1000000000000000 + (mixed_pair(argv) >> 14));
+  (void)argc;
+  sqlite3_result_text(context, key, -1, sqlite3_free);
+}
+
+static void blob_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  uint64_t key[2] = {mixed_pair(argv), 0};
+  (void)argc;
+  key[1] = mixed(~key[0]);
+  sqlite3_result_blob(context, key, sizeof key, SQLITE_TRANSIENT);
+}
+
+static void url_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  char *key = sqlite3_mprintf("https://www.example.com/articles/%016llx.html", mixed_pair(argv));
+  (void)argc;
+  sqlite3_result_text(context, key, -1, sqlite3_free);
+}
+
+static void hash64(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const void *key = sqlite3_value_text(argv[0]);
+  (void)argc;
+  sqlite3_result_int64(context,
+                       (sqlite3_int64)XXH3_64bits(key, (size_t)sqlite3_value_bytes(argv[0])));
+}
+
+static void no_work(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  (void)argv;
+  sqlite3_result_int(context, 0);
+}
+
+/* The line's place depends on the key's bytes and the answer on the line's. */
+static void line_read(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const unsigned char *bytes = sqlite3_value_blob(argv[0]);
+  uint64_t lines = (uint64_t)sqlite3_value_bytes(argv[0]) / 64, key = 0, word = 0;
+  const void *text = sqlite3_value_text(argv[1]);
+  (void)argc;
+  if (lines > 0 && text && sqlite3_value_bytes(argv[1]) >= 8) {
+    memcpy(&key, text, sizeof key);
+    memcpy(&word, bytes + mixed(key) % lines * 64, sizeof word);
+  }
+  sqlite3_result_int(context, word == UINT64_MAX);
+}
+
+static void plan(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sqlite3_value_text(argv[0]));
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  sqlite3_stmt *statement = NULL;
+  (void)argc;
+  sqlite3_prepare_v2(sqlite3_context_db_handle(context), sql, -1, &statement, NULL);
+  while (statement && sqlite3_step(statement) == SQLITE_ROW) {
+    sqlite3_str_appendf(text, "%s; ", sqlite3_column_text(statement, 3));
+  }
+  sqlite3_finalize(statement);
+  sqlite3_free(sql);
+  sqlite3_result_text(context, sqlite3_str_finish(text), -1, sqlite3_free);
+}
+
+/* The next query reads the database from the disk. */
+static void forget_pages(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  sqlite3 *db = sqlite3_context_db_handle(context);
+  int file = open(sqlite3_db_filename(db, "main"), O_RDWR);
+  bool ok = file >= 0 && fsync(file) == 0 && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0;
+  (void)argc;
+  (void)argv;
+  if (file >= 0) close(file);
+  sqlite3_db_release_memory(db);
+  if (!ok) sqlite3_result_error(context, "cannot drop the pages of the file", -1);
+}
+
+/* The number that a Python script prints. */
+static void python(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  char *command = sqlite3_mprintf("/usr/bin/python3 %s %lld", sqlite3_value_text(argv[0]),
+                                  sqlite3_value_int64(argv[1]));
+  FILE *output = popen(command, "r");
+  char line[100] = "";
+  bool ok = output && fgets(line, sizeof line, output);
+  (void)argc;
+  sqlite3_free(command);
+  if (output && pclose(output) != 0) ok = false;
+  if (ok) {
+    sqlite3_result_double(context, strtod(line, NULL));
+  } else {
+    sqlite3_result_error(context, "the script failed", -1);
+  }
 }
 
 /* The checksum is stored into the copy, so that it cannot be left out. */
@@ -78,8 +181,7 @@ static void formula_bytes(sqlite3_context *context, int argc, sqlite3_value **ar
 
 /* sigma^2 is that of the count, e = rows p, and of the filter's own rate, whose relative deviation
 ** is `scatter`. Filters here are at most 20 % better than p: below that, less 5 sigma, one would
-*not
-** be full. */
+** not be full. */
 static void rate_holds(sqlite3_context *context, int argc, sqlite3_value **argv) {
   double count = sqlite3_value_double(argv[0]), p = sqlite3_value_double(argv[2]);
   double e = sqlite3_value_double(argv[1]) * p, scatter = e * sqlite3_value_double(argv[3]);
@@ -96,6 +198,16 @@ int bench_register(sqlite3 *db) {
     void (*step)(sqlite3_context *, int, sqlite3_value **);
     void (*final)(sqlite3_context *);
   } functions[] = {{"hex_key", 2, hex_key, NULL, NULL},
+                   {"number_key", 2, number_key, NULL, NULL},
+                   {"digit_key", 2, digit_key, NULL, NULL},
+                   {"blob_key", 2, blob_key, NULL, NULL},
+                   {"url_key", 2, url_key, NULL, NULL},
+                   {"hash64", 1, hash64, NULL, NULL},
+                   {"no_work", 2, no_work, NULL, NULL},
+                   {"line_read", 2, line_read, NULL, NULL},
+                   {"plan", 1, plan, NULL, NULL},
+                   {"forget_pages", 0, forget_pages, NULL, NULL},
+                   {"python", 2, python, NULL, NULL},
                    {"copied", 1, copied, NULL, NULL},
                    {"checksums", 1, NULL, checksums_step, checksums_final},
                    {"formula_bytes", 2, formula_bytes, NULL, NULL},

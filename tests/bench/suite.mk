@@ -1,7 +1,9 @@
 # The bench: times, instructions, memory and sizes beside their limits, and in the gate a short form
 # that looks at the results only. BENCH='--only TEXT' picks figures, BENCH=--json is for machines.
-BENCH_SOURCES = $(addprefix tests/bench/,bench.c figures.c helpers.c)
-BENCH_DEPENDS = $(BENCH_SOURCES) tests/bench/bench.h tests/bench/suite.mk ext/hash.h
+BENCH_SOURCES = $(addprefix tests/bench/,bench.c figures.c probes.c builds.c queries.c rates.c \
+  helpers.c)
+BENCH_DEPENDS = $(BENCH_SOURCES) tests/bench/bench.h tests/bench/sql.h \
+  tests/bench/suite.mk ext/hash.h
 
 GATE_FILES += $(B)/bench $(NEWEST)/libsqlite3.so.0
 GATE_SUITES += '$(B)/bench --quick'
