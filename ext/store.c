@@ -486,8 +486,15 @@ int bloom_store_flush(BloomStore *store) {
   return code;
 }
 
-void bloom_store_committed(BloomStore *store) {
+/* No savepoint is open, and none is known. */
+static void end_transaction(BloomStore *store) {
   store->fresh = false;
+  store->lost = false;
+  store->level = -1;
+}
+
+void bloom_store_committed(BloomStore *store) {
+  end_transaction(store);
   if (store->undo.open) close_undo(store);
   for (uint64_t i = 0; i < store->touched_count; i++) {
     store->flags[store->touched[i]] &= (uint8_t) ~(CHUNK_TOUCHED | CHUNK_DIRTY);
@@ -495,11 +502,10 @@ void bloom_store_committed(BloomStore *store) {
   store->touched_count = 0;
   store->dirty_count = 0;
   store->header_dirty = false;
-  store->lost = false;
-  store->level = -1;
 }
 
 void bloom_store_rolled_back(BloomStore *store) {
+  end_transaction(store);
   forget(store);
 }
 

@@ -55,6 +55,18 @@ static void test_savepoints(void) {
   finish(db, "savepoints");
 }
 
+/* A transaction that is rolled back with savepoints open leaves none of them to the next one. (No
+** statement here has one of its own.) */
+static void test_savepoints_left(void) {
+  sqlite3 *db = start("left", "delete");
+  run(db, "DROP TRIGGER keep; BEGIN; SAVEPOINT a; SAVEPOINT b; SAVEPOINT c");
+  run(db, "INSERT INTO seen(key) VALUES (nth(1)); ROLLBACK");
+  run(db, "BEGIN; INSERT INTO seen(key) VALUES (nth(2)); SAVEPOINT a");
+  run(db, "INSERT INTO seen(key) VALUES (nth(3)); ROLLBACK TO a; COMMIT");
+  run(db, "INSERT INTO keys VALUES (nth(2))");
+  finish(db, "savepoints left open by ROLLBACK");
+}
+
 /* A statement that fails at its last row, or does as its conflict clause says. */
 static void test_statements(void) {
   static const char *const clauses[] = {"",          "OR ABORT",   "OR FAIL",
@@ -423,6 +435,7 @@ static void test_shadow_trigger(void) {
 
 void test_transactions(void) {
   test_savepoints();
+  test_savepoints_left();
   test_statements();
   test_raise();
   test_growth_rolled_back();
