@@ -9,7 +9,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wca
 # No fused multiply-add: every machine must compute the same sizes.
 ALL_CFLAGS = -std=c11 $(WARNINGS) -fPIC -fvisibility=hidden -ffp-contract=off $(CFLAGS)
 
-KERNEL = sizing filter format hashes
+KERNEL = sizing filter format draft hashes
 ROOMS = extension functions aggregates table follow store describe args key $(KERNEL)
 OBJECTS = $(ROOMS:%=$(B)/%.o)
 HEADERS = $(wildcard ext/*.h)

@@ -22,11 +22,10 @@
 #include "hashes.h"
 
 enum {
-  FEW_HASHES = 64,             /* that wait before anything looks for duplicates */
-  RING = 32,                   /* hashes that are placed at once, their cells fetched ahead */
-  TAIL_UNSORTED = 1 << 21,     /* 16 MiB: so far a tail that outgrew n is not looked through */
-  TAIL_HASHES = 1 << 24,       /* 128 MiB: a fuller tail becomes a layer */
-  TAIL_FOR_N = TAIL_HASHES / 2 /* of them may turn out to be within n, see first_limit */
+  FEW_HASHES = 64,                  /* that wait before anything looks for duplicates */
+  RING = 32,                        /* hashes that are placed at once, their cells fetched ahead */
+  TAIL_UNSORTED = 1 << 21,          /* 16 MiB: so far a tail that outgrew n is not looked through */
+  TAIL_HASHES = 2 * BLOOM_LATE_KEYS /* 128 MiB: a fuller tail becomes a layer */
 };
 
 /* A growing array of hashes; duplicates go when it is full. */
@@ -179,20 +178,6 @@ static int settle_tail(Build *build, double share) {
   return SQLITE_OK;
 }
 
-/* Layer 0 takes keys until its rate is p/2; but of n keys no more are left to the tail than fill it
-** half, so that a fuller tail has certainly outgrown n. With few keys the rate of a layer is
-** above what its mean says, so then the tail takes all. */
-static void first_limit(Build *build) {
-  const BloomGeometry *geometry = &last_layer(build)->geometry;
-  double n = (double)build->params.n, half = bloom_keys_at(geometry, build->params.p / 2.0);
-  if (build->params.n >= FEW_HASHES) {
-    build->limit = (uint64_t)fmin(n, fmax(half, n - TAIL_FOR_N));
-  } else {
-    build->limit = 0;
-  }
-  build->budget = build->params.p - bloom_rate_at(geometry, (double)build->limit);
-}
-
 static int start_draft(Build *build, sqlite3_context *context) {
   int code;
   build->draft = sqlite3_malloc64(sizeof *build->draft);
@@ -204,7 +189,9 @@ static int start_draft(Build *build, sqlite3_context *context) {
     return code;
   }
   build->limit = UINT64_MAX; /* counting: no key is ever late */
-  if (build->params.kind == BLOOM_PLAIN) first_limit(build);
+  if (build->params.kind == BLOOM_PLAIN) {
+    build->limit = bloom_draft_early_keys(build->draft, &build->budget);
+  }
   return SQLITE_OK;
 }
 

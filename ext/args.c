@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "format.h"
-
 static const double DEFAULT_P = 0.01;
 
 /* ---- errors ---- */
@@ -100,15 +98,8 @@ static bool read_n(sqlite3_value *value, uint64_t *n) {
   return true;
 }
 
-/* p is rounded to single precision before anything uses it, so that a literal that two versions of
-** SQLite parse one ulp apart gives one filter. */
 static bool read_p(sqlite3_value *value, float *p) {
-  double number;
-  if (!is_number(value)) return false;
-  number = sqlite3_value_double(value);
-  if (!(number >= BLOOM_MIN_P * (1 - 1e-12) && number < 1)) return false;
-  *p = (float)number;
-  return *p < 1;
+  return is_number(value) && bloom_read_p(sqlite3_value_double(value), p);
 }
 
 static bool read_kind(sqlite3_value *value, uint8_t *kind) {
@@ -221,104 +212,28 @@ bool bloom_key_arg(sqlite3_context *context, sqlite3_value *value, uint64_t *has
 
 /* ---- drafts ---- */
 
-static void start_draft(sqlite3_context *context, BloomDraft *draft) {
-  draft->limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
-  memset(&draft->filter, 0, bloom_view_size(0));
+static void *resize_bytes(void *bytes, uint64_t size) {
+  return sqlite3_realloc64(bytes, size);
 }
 
-/* Gives the draft `size` bytes, old ones kept. */
-static int resize_draft(BloomDraft *draft, uint64_t size) {
-  uint8_t *bytes;
-  if (size > (uint64_t)draft->limit) return SQLITE_TOOBIG;
-  bytes = sqlite3_realloc64(draft->bytes, size);
-  if (bytes == NULL) return SQLITE_NOMEM;
-  draft->bytes = bytes;
-  draft->filter.bytes = bytes;
-  return SQLITE_OK;
+static void start_in_sql(sqlite3_context *context, BloomDraft *draft) {
+  int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  bloom_draft_start(draft, (uint64_t)limit, resize_bytes);
 }
 
 int bloom_draft_empty(sqlite3_context *context, BloomDraft *draft) {
-  start_draft(context, draft);
-  draft->bytes = NULL;
-  draft->filter.kind = BLOOM_PLAIN;
-  draft->filter.cell_bits = 1;
-  draft->filter.body = draft->filter.size = bloom_header_bytes(0);
-  return resize_draft(draft, draft->filter.size);
-}
-
-/* Makes room for one more layer: its cells at the end, its table entry before the body. */
-static int append_geometry(BloomDraft *draft, uint64_t capacity, float rate,
-                           const BloomGeometry *geometry) {
-  uint64_t body = draft->filter.body, size = draft->filter.size;
-  uint64_t cells = bloom_layer_bytes(geometry, draft->filter.cell_bits);
-  int code;
-  if (draft->filter.layer_count == BLOOM_MAX_LAYERS) return SQLITE_FULL;
-  code = resize_draft(draft, size + BLOOM_LAYER_BYTES + cells);
-  if (code != SQLITE_OK) return code;
-  bloom_append_layer(&draft->filter, capacity, rate, geometry);
-  memmove(draft->bytes + draft->filter.body, draft->bytes + body, size - body);
-  return SQLITE_OK;
-}
-
-int bloom_draft_append(BloomDraft *draft, uint64_t capacity, float rate) {
-  BloomGeometry geometry;
-  int code;
-  if (!bloom_geometry(capacity, rate, &geometry)) return SQLITE_TOOBIG;
-  code = append_geometry(draft, capacity, rate, &geometry);
-  if (code == SQLITE_OK) {
-    uint64_t at = draft->filter.layers[draft->filter.layer_count - 1].offset;
-    memset(draft->bytes + at, 0, draft->filter.size - at);
-  }
-  return code;
-}
-
-int bloom_draft_append_copy(BloomDraft *draft, const BloomFilter *from, unsigned layer) {
-  const BloomLayer *source = &from->layers[layer];
-  int code = append_geometry(draft, source->capacity, source->rate, &source->geometry);
-  if (code == SQLITE_OK) {
-    memcpy(draft->bytes + draft->filter.layers[draft->filter.layer_count - 1].offset,
-           from->bytes + source->offset, bloom_layer_bytes(&source->geometry, from->cell_bits));
-  }
-  return code;
+  start_in_sql(context, draft);
+  return bloom_draft_start_empty(draft);
 }
 
 int bloom_draft_sized(sqlite3_context *context, BloomDraft *draft, const BloomParams *params) {
-  int code = bloom_draft_empty(context, draft);
-  if (code != SQLITE_OK) return code;
-  draft->filter.n = params->n;
-  draft->filter.p = params->p;
-  draft->filter.kind = params->kind;
-  draft->filter.cell_bits = params->kind == BLOOM_COUNTING ? 4 : 1;
-  code = bloom_draft_append(draft, params->n, params->p);
-  if (code != SQLITE_OK) bloom_draft_free(draft);
-  return code;
+  start_in_sql(context, draft);
+  return bloom_draft_start_sized(draft, params);
 }
 
-/* Layer by layer: those of a bloom_ref do not lie as in a blob. */
 int bloom_draft_copy(sqlite3_context *context, BloomDraft *draft, const BloomFilter *from) {
-  BloomFilter *filter = &draft->filter;
-  int code;
-  start_draft(context, draft);
-  draft->bytes = NULL;
-  memcpy(filter, from, bloom_view_size(0));
-  filter->layer_count = 0;
-  filter->body = filter->size = bloom_header_bytes(0);
-  for (unsigned i = 0; i < from->layer_count; i++) {
-    const BloomLayer *layer = &from->layers[i];
-    bloom_append_layer(filter, layer->capacity, layer->rate, &layer->geometry);
-  }
-  code = resize_draft(draft, filter->size);
-  if (code != SQLITE_OK) return code;
-  for (unsigned i = 0; i < from->layer_count; i++) {
-    memcpy(draft->bytes + filter->layers[i].offset, from->bytes + from->layers[i].offset,
-           bloom_layer_bytes(&from->layers[i].geometry, from->cell_bits));
-  }
-  return SQLITE_OK;
-}
-
-void bloom_draft_free(BloomDraft *draft) {
-  sqlite3_free(draft->bytes);
-  draft->bytes = NULL;
+  start_in_sql(context, draft);
+  return bloom_draft_start_copy(draft, from);
 }
 
 void bloom_draft_result(sqlite3_context *context, BloomDraft *draft) {
@@ -372,28 +287,6 @@ void bloom_fail_draft(sqlite3_context *context, const char *name, int code, uint
   }
 }
 
-/* ---- growth by additions ---- */
-
-int bloom_draft_add(BloomDraft *draft, uint64_t hash, BloomFill *fill) {
-  const BloomFilter *filter = &draft->filter;
-  if (filter->kind == BLOOM_COUNTING) {
-    bloom_layer_increment(&filter->layers[0], draft->bytes, hash);
-    return SQLITE_OK;
-  }
-  if (bloom_contains(filter, hash)) return SQLITE_OK;
-  if (fill->occupied < 0) bloom_count_fill(filter, fill);
-  if (bloom_is_full(filter, fill)) {
-    float rate;
-    uint64_t capacity = bloom_next_layer(filter, &rate);
-    int code = bloom_draft_append(draft, capacity, rate);
-    if (code != SQLITE_OK) return code;
-    bloom_count_fill(filter, fill);
-  }
-  fill->occupied +=
-      bloom_layer_insert(&filter->layers[filter->layer_count - 1], draft->bytes, hash);
-  return SQLITE_OK;
-}
-
 /* ---- merging ---- */
 
 char *bloom_why_not_merge(const BloomFilter *a, const BloomFilter *b) {
@@ -415,94 +308,29 @@ char *bloom_why_not_merge(const BloomFilter *a, const BloomFilter *b) {
                          first->k, second->k, bloom_cells(first), bloom_cells(second));
 }
 
-/* true when they may merge; otherwise the error is said. */
-static bool may_merge(sqlite3_context *context, const char *name, const BloomFilter *a,
-                      const BloomFilter *b) {
-  if (bloom_may_merge(a, b)) return true;
-  fail_reason(context, name, bloom_why_not_merge(a, b));
-  return false;
-}
-
-static void merge_key_types(BloomDraft *draft, const BloomFilter *filter, enum BloomMerge merge) {
-  if (merge == BLOOM_UNION) {
-    draft->filter.key_types |= filter->key_types;
-  } else {
-    draft->filter.key_types &= filter->key_types;
+static void fail_merge(sqlite3_context *context, const char *name, int code,
+                       const BloomDraft *draft, const BloomFilter *filter) {
+  switch (code) {
+    case BLOOM_DIFFERENT:
+      fail_reason(context, name, bloom_why_not_merge(&draft->filter, filter));
+      break;
+    case BLOOM_OUTGROWN:
+      bloom_fail(context, name,
+                 "a filter that outgrew its n has a key in any of its layers, so two of them "
+                 "cannot be intersected: build both with a larger n");
+      break;
+    case BLOOM_DAMAGED:
+      bloom_fail(context, name, "damaged filter: the body's checksum does not match");
+      break;
+    default:
+      bloom_fail_draft(context, name, code, filter->n, filter->p, filter->cell_bits);
   }
-}
-
-/* Merges every layer into one of equal geometry that nothing was merged into yet, or appends it. */
-static int merge_layers(BloomDraft *draft, const BloomFilter *filter, enum BloomMerge merge) {
-  unsigned count = draft->filter.layer_count;
-  bool taken[BLOOM_MAX_LAYERS] = {false};
-  for (unsigned i = 0; i < filter->layer_count; i++) {
-    const BloomLayer *from = &filter->layers[i];
-    unsigned into = 0;
-    while (into < count && (taken[into] || !bloom_same_layer(&draft->filter.layers[into], from))) {
-      into++;
-    }
-    if (into == count) {
-      int code = bloom_draft_append_copy(draft, filter, i);
-      if (code != SQLITE_OK) return code;
-      continue;
-    }
-    taken[into] = true;
-    bloom_merge_cells(
-        draft->bytes + draft->filter.layers[into].offset, filter->bytes + from->offset,
-        bloom_layer_bytes(&from->geometry, filter->cell_bits), filter->cell_bits, merge);
-  }
-  merge_key_types(draft, filter, merge);
-  return SQLITE_OK;
-}
-
-static bool has_one_layer(sqlite3_context *context, const char *name, const BloomFilter *filter) {
-  if (filter->layer_count == 1) return true;
-  bloom_fail(context, name,
-             "a filter that outgrew its n has a key in any of its layers, so two of them cannot be "
-             "intersected: build both with a larger n");
-  return false;
-}
-
-static bool fail_body(sqlite3_context *context, const char *name) {
-  bloom_fail(context, name, "damaged filter: the body's checksum does not match");
-  return false;
-}
-
-/* A bloom_ref was verified when it was made. */
-static bool is_intact(const BloomFilter *filter, bool verified) {
-  return verified || bloom_intact(filter);
 }
 
 bool bloom_draft_merge(sqlite3_context *context, const char *name, BloomDraft *draft,
                        const BloomFilter *filter, bool verified, enum BloomMerge merge) {
-  bool draft_unsized = draft->filter.layer_count == 0, unsized = filter->layer_count == 0;
-  int code = SQLITE_OK;
-  if (draft_unsized || unsized) {
-    if (!is_intact(filter, verified)) return fail_body(context, name);
-    if (draft_unsized == unsized || draft_unsized != (merge == BLOOM_UNION)) return true;
-    /* union: nothing and a filter; intersection: a filter and nothing. The filter it is. */
-    BloomDraft copy;
-    code = bloom_draft_copy(context, &copy, filter);
-    if (code == SQLITE_OK) {
-      bloom_draft_free(draft);
-      *draft = copy;
-    }
-  } else {
-    if (!may_merge(context, name, &draft->filter, filter)) return false;
-    if (merge == BLOOM_INTERSECT &&
-        (!has_one_layer(context, name, &draft->filter) || !has_one_layer(context, name, filter))) {
-      return false;
-    }
-    if (filter->layer_count == 1 && !verified) {
-      uint8_t *into = draft->bytes + draft->filter.layers[0].offset;
-      if (!bloom_merge_intact(into, filter, merge)) return fail_body(context, name);
-      merge_key_types(draft, filter, merge);
-      return true;
-    }
-    if (!is_intact(filter, verified)) return fail_body(context, name);
-    code = merge_layers(draft, filter, merge);
-  }
-  if (code == SQLITE_OK) return true;
-  bloom_fail_draft(context, name, code, filter->n, filter->p, filter->cell_bits);
+  int code = bloom_draft_take(draft, filter, verified, merge);
+  if (code == BLOOM_DONE) return true;
+  fail_merge(context, name, code, draft, filter);
   return false;
 }

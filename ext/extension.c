@@ -12,8 +12,9 @@
 **   extension.c    this file: the entry point
 **   functions.c  aggregates.c    the SQL functions      table.c   the bloom virtual table
 **   describe.c     filters as JSON                         store.c   its chunks and transactions
-**   args.c         arguments checked, filters read and made, errors said
+**   args.c         arguments checked, filters read, errors said
 **   key.c          an SQLite value -> a hash
+**   draft.c        filters in the making: sized, grown, merged
 **   format.c       a blob <-> a view
 **   filter.c       the kernel: positions, insert, contain, merge, estimate
 **   sizing.c       (keys, rate) -> geometry

@@ -59,12 +59,12 @@ static char *name_of(const char *token, size_t length) {
   return name;
 }
 
-static int fail(BloomStore *store, const char *format, const char *detail) {
+static int fail_follow(BloomStore *store, const char *format, const char *detail) {
   sqlite3_snprintf(sizeof store->error, store->error, format, detail);
   return SQLITE_ERROR;
 }
 
-static int fail_sqlite(BloomStore *store, int code) {
+static int fail_follow_sqlite(BloomStore *store, int code) {
   sqlite3_snprintf(sizeof store->error, store->error, "%s", sqlite3_errmsg(store->db));
   return code;
 }
@@ -84,7 +84,8 @@ static int check_tokens(BloomStore *store, const char *at, const char *end) {
          i++) {
       now = now || is_token(at, length, times[i]);
     }
-    if (now) return fail(store, "of='%s' is non-deterministic: it asks for the time", store->of);
+    if (now)
+      return fail_follow(store, "of='%s' is non-deterministic: it asks for the time", store->of);
   }
   return SQLITE_OK;
 }
@@ -99,13 +100,13 @@ static int parse(BloomStore *store, Follow *follow) {
   at += length;
   while (*at == ' ') at++;
   if (*at == '.')
-    return fail(store, "of='%s': the source must be in the table's own schema", store->of);
+    return fail_follow(store, "of='%s': the source must be in the table's own schema", store->of);
   if (follow->source == NULL && length > 0 &&
       (is_quoted_name(store->of) || is_name_byte(*store->of))) {
     return SQLITE_NOMEM;
   }
   if (follow->source == NULL || *at != '(') {
-    return fail(store, "of='%s' is not of the form of='source(column)'", store->of);
+    return fail_follow(store, "of='%s' is not of the form of='source(column)'", store->of);
   }
   const char *start = ++at;
   for (length = token_length(at); length > 0 && depth > 0; length = token_length(at)) {
@@ -114,7 +115,7 @@ static int parse(BloomStore *store, Follow *follow) {
     if (depth > 0) at += length;
   }
   if (depth > 0 || at == start || at[1] != 0) {
-    return fail(store, "of='%s' is not of the form of='source(column)'", store->of);
+    return fail_follow(store, "of='%s' is not of the form of='source(column)'", store->of);
   }
   follow->key = parts == 1 ? sqlite3_mprintf("%.*s", (int)(at - start), start)
                            : sqlite3_mprintf("bloom_key(%.*s)", (int)(at - start), start);
@@ -137,22 +138,22 @@ static bool mentions(const char *key, const char *column, int *code) {
 
 /* ---- statements ---- */
 
-static int prepare(BloomStore *store, sqlite3_stmt **statement, char *sql) {
+static int prepare_sql(BloomStore *store, sqlite3_stmt **statement, char *sql) {
   int code = SQLITE_NOMEM;
   *statement = NULL;
   if (sql) code = sqlite3_prepare_v2(store->db, sql, -1, statement, NULL);
   sqlite3_free(sql);
-  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_sqlite(store, code);
+  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_follow_sqlite(store, code);
 }
 
 /* Runs one statement; the text is freed. */
-static int run(BloomStore *store, char *sql) {
+static int run_sql(BloomStore *store, char *sql) {
   sqlite3_stmt *statement;
-  int code = prepare(store, &statement, sql);
+  int code = prepare_sql(store, &statement, sql);
   if (code != SQLITE_OK) return code;
   sqlite3_step(statement);
   code = sqlite3_finalize(statement);
-  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+  return code == SQLITE_OK ? SQLITE_OK : fail_follow_sqlite(store, code);
 }
 
 /* ---- the source's columns ---- */
@@ -163,9 +164,9 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
   sqlite3_stmt *columns;
   const char *comma = "";
   bool exists = false;
-  int code =
-      prepare(store, &columns,
-              sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", store->schema, follow->source));
+  int code = prepare_sql(
+      store, &columns,
+      sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", store->schema, follow->source));
   while (code == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
     const char *name = (const char *)sqlite3_column_text(columns, 1);
     exists = true;
@@ -177,14 +178,16 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
   }
   int ended = sqlite3_finalize(columns);
   if (code == SQLITE_OK) code = ended;
-  if (code != SQLITE_OK && code != SQLITE_NOMEM && store->error[0] == 0) fail_sqlite(store, code);
+  if (code != SQLITE_OK && code != SQLITE_NOMEM && store->error[0] == 0)
+    fail_follow_sqlite(store, code);
   follow->row = sqlite3_str_finish(row);
   *names = sqlite3_str_finish(list);
   if (code != SQLITE_OK) return code;
-  if (!exists) return fail(store, "there is no table %s in the schema", follow->source);
+  if (!exists) return fail_follow(store, "there is no table %s in the schema", follow->source);
   if (comma[0] == 0) {
-    return fail(store, "of='%s' names no column of the source (a rowid counts only as a column)",
-                store->of);
+    return fail_follow(store,
+                       "of='%s' names no column of the source (a rowid counts only as a column)",
+                       store->of);
   }
   return follow->row && *names ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -197,7 +200,7 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
     char *name = name_of(at, length);
     int code = name ? SQLITE_OK : SQLITE_NOMEM;
     if (name && !mentions(names, name, &code) && code == SQLITE_OK) {
-      code = fail(store, "the source has no column %s", name);
+      code = fail_follow(store, "the source has no column %s", name);
     }
     sqlite3_free(name);
     if (code != SQLITE_OK) return code;
@@ -209,9 +212,10 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
 ** There it refuses subqueries, aggregates, windows and functions that are not deterministic. */
 static int check_key(BloomStore *store, const Follow *follow, const char *names) {
   sqlite3_stmt *unused;
-  int code = prepare(store, &unused,
-                     sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))",
-                                     names, follow->key));
+  int code =
+      prepare_sql(store, &unused,
+                  sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))",
+                                  names, follow->key));
   sqlite3_finalize(unused);
   return code;
 }
@@ -268,10 +272,10 @@ static int make_triggers(BloomStore *store, const Follow *follow, const char *na
   int code = old ? SQLITE_OK : SQLITE_NOMEM;
   for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK; i++) {
     char *head = trigger_head(name, name, follow, follow->source, i);
-    code =
-        head ? run(store, sqlite3_mprintf("CREATE TRIGGER \"%w\".%s%s%s", store->schema, head,
+    code = head ? run_sql(store,
+                          sqlite3_mprintf("CREATE TRIGGER \"%w\".%s%s%s", store->schema, head,
                                           TRIGGERS[i].forgets ? old : follow->row, trigger_tail(i)))
-             : SQLITE_NOMEM;
+                : SQLITE_NOMEM;
     sqlite3_free(head);
   }
   sqlite3_free(old);
@@ -281,8 +285,8 @@ static int make_triggers(BloomStore *store, const Follow *follow, const char *na
 static int drop_triggers(BloomStore *store) {
   int code = SQLITE_OK;
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
-    code = run(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"", store->schema,
-                                      store->name, TRIGGERS[i].name));
+    code = run_sql(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"", store->schema,
+                                          store->name, TRIGGERS[i].name));
   }
   return code;
 }
@@ -353,11 +357,11 @@ static char *row_of(BloomStore *store, const char *table, const Follow *follow, 
 static int find_triggers(BloomStore *store, const char *table, Follow *follow, uint8_t kind,
                          bool *attached) {
   sqlite3_stmt *find;
-  int code = prepare(store, &find,
-                     sqlite3_mprintf("SELECT tbl_name, sql FROM \"%w\".sqlite_master "
-                                     "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
-                                     "COLLATE NOCASE",
-                                     store->schema));
+  int code = prepare_sql(store, &find,
+                         sqlite3_mprintf("SELECT tbl_name, sql FROM \"%w\".sqlite_master "
+                                         "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
+                                         "COLLATE NOCASE",
+                                         store->schema));
   *attached = true;
   for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK; i++) {
     sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
@@ -383,20 +387,20 @@ static int find_triggers(BloomStore *store, const char *table, Follow *follow, u
     sqlite3_reset(find);
   }
   sqlite3_finalize(find);
-  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_sqlite(store, code);
+  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_follow_sqlite(store, code);
 }
 
 /* ---- building ---- */
 
 static int count_rows(BloomStore *store, const Follow *follow, uint64_t *n) {
   sqlite3_stmt *count;
-  int code =
-      prepare(store, &count,
-              sqlite3_mprintf("SELECT count(*) FROM \"%w\".\"%w\"", store->schema, follow->source));
+  int code = prepare_sql(
+      store, &count,
+      sqlite3_mprintf("SELECT count(*) FROM \"%w\".\"%w\"", store->schema, follow->source));
   if (code != SQLITE_OK) return code;
   if (sqlite3_step(count) == SQLITE_ROW) *n = (uint64_t)sqlite3_column_int64(count, 0);
   code = sqlite3_finalize(count);
-  if (code != SQLITE_OK) return fail_sqlite(store, code);
+  if (code != SQLITE_OK) return fail_follow_sqlite(store, code);
   *n += *n / 4;
   if (*n < 1000) *n = 1000;
   return SQLITE_OK;
@@ -407,16 +411,16 @@ static int count_rows(BloomStore *store, const Follow *follow, uint64_t *n) {
 static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, uint8_t kind) {
   sqlite3_stmt *build = NULL;
   const char *counting = kind == BLOOM_COUNTING ? ", 'counting'" : "";
-  int code = run(
+  int code = run_sql(
       store, sqlite3_mprintf("CREATE VIEW \"%w\".\"%w_keys\" AS SELECT %s AS key FROM "
                              "(SELECT %s FROM \"%w\" AS new)",
                              store->schema, store->name, follow->key, follow->row, follow->source));
   if (code != SQLITE_OK) return code;
-  code =
-      prepare(store, &build,
-              sqlite3_mprintf("SELECT bloom_union(bloom_new(?1, ?2%s), bloom_build(key, ?1, ?2%s)) "
-                              "FROM \"%w\".\"%w_keys\"",
-                              counting, counting, store->schema, store->name));
+  code = prepare_sql(
+      store, &build,
+      sqlite3_mprintf("SELECT bloom_union(bloom_new(?1, ?2%s), bloom_build(key, ?1, ?2%s)) "
+                      "FROM \"%w\".\"%w_keys\"",
+                      counting, counting, store->schema, store->name));
   if (code == SQLITE_OK) {
     sqlite3_bind_int64(build, 1, (sqlite3_int64)n);
     sqlite3_bind_double(build, 2, (double)p);
@@ -425,12 +429,12 @@ static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, ui
       code = bloom_store_adopt(store, sqlite3_column_blob(build, 0),
                                (uint64_t)sqlite3_column_bytes(build, 0));
     } else {
-      fail_sqlite(store, code);
+      fail_follow_sqlite(store, code);
     }
   }
   sqlite3_finalize(build);
   int dropped =
-      run(store, sqlite3_mprintf("DROP VIEW \"%w\".\"%w_keys\"", store->schema, store->name));
+      run_sql(store, sqlite3_mprintf("DROP VIEW \"%w\".\"%w_keys\"", store->schema, store->name));
   return code == SQLITE_OK ? dropped : code;
 }
 
@@ -479,16 +483,16 @@ int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind) {
 ** that a restored dump left without its table, is not. */
 static int check_names(BloomStore *store, const Follow *follow) {
   sqlite3_stmt *find;
-  int code = prepare(store, &find,
-                     sqlite3_mprintf("SELECT tbl_name, sql FROM \"%w\".sqlite_master "
-                                     "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
-                                     "COLLATE NOCASE",
-                                     store->schema));
+  int code = prepare_sql(store, &find,
+                         sqlite3_mprintf("SELECT tbl_name, sql FROM \"%w\".sqlite_master "
+                                         "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
+                                         "COLLATE NOCASE",
+                                         store->schema));
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
     sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
     int step = sqlite3_step(find);
-    if (step != SQLITE_ROW && step != SQLITE_DONE) code = fail_sqlite(store, step);
+    if (step != SQLITE_ROW && step != SQLITE_DONE) code = fail_follow_sqlite(store, step);
     if (step == SQLITE_ROW) {
       const char *source = (const char *)sqlite3_column_text(find, 0);
       const char *sql = (const char *)sqlite3_column_text(find, 1);
@@ -512,14 +516,14 @@ static int check_names(BloomStore *store, const Follow *follow) {
 static int check_shadow(BloomStore *store, const char *source) {
   sqlite3_stmt *find;
   int code =
-      prepare(store, &find,
-              sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name || '_data' = ?1 "
-                              "COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
-                              store->schema));
+      prepare_sql(store, &find,
+                  sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name || '_data' = ?1 "
+                                  "COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
+                                  store->schema));
   if (code != SQLITE_OK) return code;
   sqlite3_bind_text(find, 1, source, -1, SQLITE_STATIC);
   if (sqlite3_step(find) == SQLITE_ROW) {
-    code = fail(store, "%s is the shadow table of a virtual table", source);
+    code = fail_follow(store, "%s is the shadow table of a virtual table", source);
   }
   sqlite3_finalize(find);
   return code;
@@ -565,11 +569,12 @@ int bloom_follow_rename(BloomStore *store, const char *name) {
 
 static int read_schema_version(BloomStore *store, int *version) {
   sqlite3_stmt *read;
-  int code = prepare(store, &read, sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
+  int code =
+      prepare_sql(store, &read, sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
   if (code != SQLITE_OK) return code;
   if (sqlite3_step(read) == SQLITE_ROW) *version = sqlite3_column_int(read, 0);
   code = sqlite3_finalize(read);
-  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+  return code == SQLITE_OK ? SQLITE_OK : fail_follow_sqlite(store, code);
 }
 
 /* The triggers are looked at again when the schema's version is another one; that is asked when the
@@ -610,10 +615,11 @@ static int check_innocuous(BloomStore *store, const char *key, bool *innocuous) 
   };
   sqlite3_stmt *find;
   size_t length;
-  int code = prepare(store, &find,
-                     sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
-                                     "AND flags & %d",
-                                     INNOCUOUS));
+  int code =
+      prepare_sql(store, &find,
+                  sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
+                                  "AND flags & %d",
+                                  INNOCUOUS));
   *innocuous = true;
   for (; code == SQLITE_OK && (length = token_length(key)) > 0; key += length) {
     const char *next = key + length;
@@ -641,9 +647,9 @@ int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
     code = find_triggers(store, store->name, &follow, store->asked.kind, &attached);
   if (code == SQLITE_OK) code = check_innocuous(store, follow.key, &innocuous);
   if (code == SQLITE_OK && attached && innocuous) {
-    code = prepare(store, &keys,
-                   sqlite3_mprintf("SELECT %s FROM (SELECT %s FROM \"%w\".\"%w\" AS new)",
-                                   follow.key, follow.row, store->schema, follow.source));
+    code = prepare_sql(store, &keys,
+                       sqlite3_mprintf("SELECT %s FROM (SELECT %s FROM \"%w\".\"%w\" AS new)",
+                                       follow.key, follow.row, store->schema, follow.source));
   }
   while (code == SQLITE_OK && keys && sqlite3_step(keys) == SQLITE_ROW) {
     uint64_t hash;
@@ -656,6 +662,6 @@ int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
   }
   int ended = sqlite3_finalize(keys);
   free_follow(&follow);
-  if (code == SQLITE_OK && ended != SQLITE_OK) code = fail_sqlite(store, ended);
+  if (code == SQLITE_OK && ended != SQLITE_OK) code = fail_follow_sqlite(store, ended);
   return code;
 }

@@ -19,7 +19,7 @@ enum {
   SAME_LINE_CELLS = 80 /* pays for two of a key's lines being the same one (see size_lines) */
 };
 
-#define MAX_CELLS 281474976710656.0 /* 2^48: no layer is longer, in the format either */
+#define MAX_LAYER_CELLS 281474976710656.0 /* 2^48: no layer is longer, in the format either */
 
 /* Probability that t positions drawn at random from the 512 of a line are all occupied, when each
 ** visitor of the line set t_low or t_low + 1 positions, drawn at random too, and the visitors are
@@ -142,7 +142,7 @@ static void size_lines(uint64_t keys, float rate, BloomGeometry *geometry) {
 bool bloom_geometry(uint64_t keys, float rate, BloomGeometry *geometry) {
   unsigned k = best_k(rate, flat_units);
   uint64_t units = flat_units(k, rate);
-  if ((double)keys * (double)units >= MAX_CELLS * (1 << UNIT_BITS) * 0.98) return false;
+  if ((double)keys * (double)units >= MAX_LAYER_CELLS * (1 << UNIT_BITS) * 0.98) return false;
   uint64_t cells = cells_for(keys, units) + flat_extra(k);
   if (cells >= FLAT_BELOW) {
     size_lines(keys, rate, geometry);
@@ -183,7 +183,7 @@ double bloom_keys_at(const BloomGeometry *g, double rate) {
     return bloom_keys_from_cells(g, (double)g->line_bits * pow(rate, 1.0 / g->k));
   }
   double low = 0, high = (double)bloom_cells(g);
-  while (bloom_rate_at(g, high) < rate && high < MAX_CELLS * 64) high *= 2;
+  while (bloom_rate_at(g, high) < rate && high < MAX_LAYER_CELLS * 64) high *= 2;
   for (int step = 0; step < 100 && low < high * (1 - 1e-15); step++) {
     double middle = (low + high) / 2;
     if (bloom_rate_at(g, middle) <= rate) {

@@ -660,7 +660,7 @@ static bool has_room(BloomStore *store, uint64_t hash) {
 }
 
 /* Opens a new layer when the last one is full. */
-static int make_room(BloomStore *store, uint64_t hash) {
+static int make_room_for(BloomStore *store, uint64_t hash) {
   BloomGeometry geometry;
   float rate;
   int code = SQLITE_OK;
@@ -688,7 +688,7 @@ int bloom_store_add(BloomStore *store, uint64_t hash, uint8_t type) {
     return code;
   }
   if (found) return SQLITE_OK;
-  code = make_room(store, hash);
+  code = make_room_for(store, hash);
   unsigned last = filter->layer_count - 1u;
   if (code == SQLITE_OK) code = touch_key(store, last, hash);
   if (code != SQLITE_OK) return code;

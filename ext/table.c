@@ -268,7 +268,7 @@ static int tell(sqlite3_vtab *table, int code) {
   return code;
 }
 
-static int refuse(sqlite3_vtab *table, const char *text) {
+static int refuse_write(sqlite3_vtab *table, const char *text) {
   sqlite3_free(table->zErrMsg);
   table->zErrMsg = sqlite3_mprintf("bloom: %s", text);
   return SQLITE_ERROR;
@@ -282,7 +282,7 @@ static int destroy_table(sqlite3_vtab *table) {
 
 static int rename_table(sqlite3_vtab *table, const char *name) {
   if (is_taken(name)) {
-    return refuse(table, "a table cannot be named key, filter or rowid, as its columns are");
+    return refuse_write(table, "a table cannot be named key, filter or rowid, as its columns are");
   }
   int code = bloom_follow_rename(store_of(table), name);
   if (code == SQLITE_OK) code = bloom_store_rename(store_of(table), name);
@@ -390,9 +390,10 @@ static int filter_cursor(sqlite3_vtab_cursor *base, int plan, const char *text, 
   (void)argc;
   cursor->at_row = false;
   if (plan == PLAN_SCAN) {
-    return refuse(base->pVtab,
-                  "a filter cannot list its keys: ask for one with WHERE key = ..., or for the "
-                  "whole filter with bloom_snapshot");
+    return refuse_write(
+        base->pVtab,
+        "a filter cannot list its keys: ask for one with WHERE key = ..., or for the "
+        "whole filter with bloom_snapshot");
   }
   code = get_ready(store_of(base->pVtab));
   if (code != SQLITE_OK) return tell(base->pVtab, code);
@@ -442,8 +443,9 @@ static int run_command(sqlite3_vtab *table, sqlite3_value *value) {
   const char *command = (const char *)sqlite3_value_text(value);
   if (command == NULL) return SQLITE_NOMEM;
   if (sqlite3_stricmp(command, "clear") == 0) {
-    return store->of ? refuse(table, "a table with of= has the keys of its source: rebuild it")
-                     : bloom_store_clear(store);
+    return store->of
+               ? refuse_write(table, "a table with of= has the keys of its source: rebuild it")
+               : bloom_store_clear(store);
   }
   if (sqlite3_stricmp(command, "optimize") == 0) {
     int code = bloom_store_validate(store);
@@ -451,10 +453,11 @@ static int run_command(sqlite3_vtab *table, sqlite3_value *value) {
     return store->of ? build_again(store, true) : bloom_store_optimize(store);
   }
   if (sqlite3_stricmp(command, "rebuild") != 0) {
-    return refuse(table, "the commands are 'clear', 'optimize' and 'rebuild'");
+    return refuse_write(table, "the commands are 'clear', 'optimize' and 'rebuild'");
   }
   if (store->of == NULL) {
-    return refuse(table, "only a table with of= can be rebuilt: clear it and insert the keys");
+    return refuse_write(table,
+                        "only a table with of= can be rebuilt: clear it and insert the keys");
   }
   return build_again(store, false);
 }
@@ -464,7 +467,7 @@ static int import_filter(sqlite3_vtab *table, sqlite3_value *value) {
   BloomFilter *filter;
   int code = SQLITE_OK;
   if (sqlite3_value_type(value) != SQLITE_BLOB) {
-    return refuse(table, "the filter must be a blob made by bloom_build");
+    return refuse_write(table, "the filter must be a blob made by bloom_build");
   }
   filter = sqlite3_malloc64(sizeof *filter);
   if (filter == NULL) return SQLITE_NOMEM;
@@ -472,9 +475,9 @@ static int import_filter(sqlite3_vtab *table, sqlite3_value *value) {
   if (sqlite3_value_type(value) != SQLITE_BLOB) {
     code = SQLITE_NOMEM; /* a zeroblob that could not be expanded */
   } else if (!bloom_decode(bytes, (uint64_t)sqlite3_value_bytes(value), filter, reason)) {
-    code = refuse(table, reason);
+    code = refuse_write(table, reason);
   } else if (!bloom_intact(filter)) {
-    code = refuse(table, "damaged filter: the body's checksum does not match");
+    code = refuse_write(table, "damaged filter: the body's checksum does not match");
   } else {
     code = bloom_store_merge(store_of(table), filter);
   }
@@ -497,9 +500,10 @@ static int insert(sqlite3_vtab *table, sqlite3_value **argv) {
 
 static int forget_key(sqlite3_vtab *table, sqlite3_value *rowid_value) {
   if (store_of(table)->asked.kind != BLOOM_COUNTING) {
-    return refuse(table,
-                  "a plain filter cannot forget a key, since its bits belong to other keys too: "
-                  "create the table with kind=counting, or rebuild it without the key");
+    return refuse_write(
+        table,
+        "a plain filter cannot forget a key, since its bits belong to other keys too: "
+        "create the table with kind=counting, or rebuild it without the key");
   }
   return bloom_store_remove(store_of(table), (uint64_t)sqlite3_value_int64(rowid_value));
 }
@@ -507,9 +511,9 @@ static int forget_key(sqlite3_vtab *table, sqlite3_value *rowid_value) {
 static int change(sqlite3_vtab *table, int argc, sqlite3_value **argv) {
   BloomStore *store = store_of(table);
   bool adds = sqlite3_value_type(argv[0]) == SQLITE_NULL;
-  if (!adds && argc > 1) return refuse(table, "a key cannot be changed, only added");
+  if (!adds && argc > 1) return refuse_write(table, "a key cannot be changed, only added");
   if (adds && sqlite3_value_type(argv[1]) != SQLITE_NULL) {
-    return refuse(table, "a rowid cannot be given, it is the key's hash");
+    return refuse_write(table, "a rowid cannot be given, it is the key's hash");
   }
   if (adds && sqlite3_value_type(argv[2 + COLUMN_COMMAND]) != SQLITE_NULL) {
     return tell(table, run_command(table, argv[2 + COLUMN_COMMAND]));
