@@ -10,14 +10,15 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wca
 ALL_CFLAGS = -std=c11 $(WARNINGS) -fPIC -fvisibility=hidden -ffp-contract=off $(CFLAGS)
 
 KERNEL = sizing filter format draft hashes
-ROOMS = extension functions aggregates table follow store describe args key $(KERNEL)
+SQL_ROOMS = args describe store follow table functions aggregates extension
+ROOMS = $(SQL_ROOMS) key $(KERNEL)
 OBJECTS = $(ROOMS:%=$(B)/%.o)
 HEADERS = $(wildcard ext/*.h)
 
 # With `make deps check`, also under -j, nothing is compiled before deps is through.
 DEPS_FIRST = $(filter deps deps-ci,$(MAKECMDGOALS))
 
-.PHONY: all help deps deps-ci clean install
+.PHONY: all help deps deps-ci clean install amalgamation
 all: $(B)/bloom.so ## build/bloom.so, the loadable extension
 
 help: ## this list
@@ -37,6 +38,12 @@ $(B)/%.o: ext/%.c $(HEADERS) Makefile | $(B) $(DEPS_FIRST)
 
 $(B)/bloom.so: $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ -lm
+
+amalgamation: $(B)/amalgamation/bloom.c ## build/amalgamation/bloom.c and bloom.h, for programs of C and C++
+
+$(B)/amalgamation/bloom.c: ext/packages/amalgamate.sh ext/library.c $(ROOMS:%=ext/%.c) $(HEADERS) \
+    | $(DEPS_FIRST)
+	CC="$(CC)" ext/packages/amalgamate.sh $(@D) "$(KERNEL) key library" "$(SQL_ROOMS)"
 
 install: $(B)/bloom.so ## copies bloom.so to $(DESTDIR)$(PREFIX)/lib/sqlite3
 	install -d $(DESTDIR)$(PREFIX)/lib/sqlite3

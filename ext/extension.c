@@ -18,6 +18,8 @@
 **   format.c       a blob <-> a view
 **   filter.c       the kernel: positions, insert, contain, merge, estimate
 **   sizing.c       (keys, rate) -> geometry
+**
+** Beside the SQL rooms stands library.c, the same for C programs without SQLite: see bloom.h.
 */
 #include "extension.h"
 
@@ -57,10 +59,8 @@ static int register_functions(sqlite3 *db, const BloomFunction *function) {
   return code;
 }
 
-BLOOM_EXPORT int sqlite3_bloom_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
-
 /* Entry point of the loadable extension, and, with -DSQLITE_CORE, for sqlite3_auto_extension. */
-int sqlite3_bloom_init(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
+BLOOM_EXPORT int sqlite3_bloom_init(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
   int code;
 #ifndef SQLITE_CORE
   SQLITE_EXTENSION_INIT2(api);

@@ -4,9 +4,8 @@
 
 #include <stddef.h>
 
+#include "bloom.h"
 #include "sqlite.h"
-
-#define BLOOM_VERSION "0.1.0"
 
 /* One row of a room's table of functions, closed by a row without a name. A row has either
 ** `scalar`, or `step` and `final`. */

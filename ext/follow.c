@@ -147,7 +147,7 @@ static int prepare_sql(BloomStore *store, sqlite3_stmt **statement, char *sql) {
 }
 
 /* Runs one statement; the text is freed. */
-static int run_sql(BloomStore *store, char *sql) {
+static int run_text(BloomStore *store, char *sql) {
   sqlite3_stmt *statement;
   int code = prepare_sql(store, &statement, sql);
   if (code != SQLITE_OK) return code;
@@ -272,9 +272,9 @@ static int make_triggers(BloomStore *store, const Follow *follow, const char *na
   int code = old ? SQLITE_OK : SQLITE_NOMEM;
   for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK; i++) {
     char *head = trigger_head(name, name, follow, follow->source, i);
-    code = head ? run_sql(store,
-                          sqlite3_mprintf("CREATE TRIGGER \"%w\".%s%s%s", store->schema, head,
-                                          TRIGGERS[i].forgets ? old : follow->row, trigger_tail(i)))
+    code = head ? run_text(store, sqlite3_mprintf("CREATE TRIGGER \"%w\".%s%s%s", store->schema,
+                                                  head, TRIGGERS[i].forgets ? old : follow->row,
+                                                  trigger_tail(i)))
                 : SQLITE_NOMEM;
     sqlite3_free(head);
   }
@@ -285,8 +285,8 @@ static int make_triggers(BloomStore *store, const Follow *follow, const char *na
 static int drop_triggers(BloomStore *store) {
   int code = SQLITE_OK;
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
-    code = run_sql(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"", store->schema,
-                                          store->name, TRIGGERS[i].name));
+    code = run_text(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"", store->schema,
+                                           store->name, TRIGGERS[i].name));
   }
   return code;
 }
@@ -411,7 +411,7 @@ static int count_rows(BloomStore *store, const Follow *follow, uint64_t *n) {
 static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, uint8_t kind) {
   sqlite3_stmt *build = NULL;
   const char *counting = kind == BLOOM_COUNTING ? ", 'counting'" : "";
-  int code = run_sql(
+  int code = run_text(
       store, sqlite3_mprintf("CREATE VIEW \"%w\".\"%w_keys\" AS SELECT %s AS key FROM "
                              "(SELECT %s FROM \"%w\" AS new)",
                              store->schema, store->name, follow->key, follow->row, follow->source));
@@ -434,7 +434,7 @@ static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, ui
   }
   sqlite3_finalize(build);
   int dropped =
-      run_sql(store, sqlite3_mprintf("DROP VIEW \"%w\".\"%w_keys\"", store->schema, store->name));
+      run_text(store, sqlite3_mprintf("DROP VIEW \"%w\".\"%w_keys\"", store->schema, store->name));
   return code == SQLITE_OK ? dropped : code;
 }
 

@@ -230,6 +230,29 @@ static BLOOM_NOINLINE bool read_spelt_number(BloomKey *key) {
 
 /* ---- values ---- */
 
+void bloom_key_integer(BloomKey *key, int64_t integer) {
+  set_integer(key, integer);
+}
+
+void bloom_key_real(BloomKey *key, double real) {
+  set_real(key, real);
+}
+
+void bloom_key_text(BloomKey *key, const void *text, uint64_t size) {
+  key->type = BLOOM_TYPE_TEXT;
+  key->bytes = text;
+  key->size = size;
+  if (BLOOM_UNLIKELY(may_be_number(key->bytes, key->size))) read_spelt_number(key);
+}
+
+void bloom_key_blob(BloomKey *key, const void *bytes, uint64_t size) {
+  key->type = BLOOM_TYPE_BLOB;
+  key->bytes = bytes;
+  key->size = size;
+}
+
+#ifndef BLOOM_NO_SQLITE
+
 BLOOM_INLINE int read_bytes(sqlite3_value *value, BloomKey *key, unsigned type) {
   /* Text first, then its length: the other order may convert the text between the two. */
   key->bytes = type == BLOOM_TYPE_TEXT ? sqlite3_value_text(value) : sqlite3_value_blob(value);
@@ -263,6 +286,8 @@ BLOOM_INLINE int read_key(sqlite3_value *value, BloomKey *key) {
   }
 }
 
+#endif
+
 BLOOM_INLINE uint64_t hash_integer(int64_t integer) {
   uint8_t bytes[8];
   store_le64(bytes, (uint64_t)integer);
@@ -295,12 +320,14 @@ BLOOM_INLINE uint64_t hash_key(const BloomKey *key) {
   }
 }
 
-int bloom_key_read(sqlite3_value *value, BloomKey *key) {
-  return read_key(value, key);
-}
-
 uint64_t bloom_key_hash(const BloomKey *key) {
   return hash_key(key);
+}
+
+#ifndef BLOOM_NO_SQLITE
+
+int bloom_key_read(sqlite3_value *value, BloomKey *key) {
+  return read_key(value, key);
 }
 
 static BLOOM_NOINLINE int hash_any(sqlite3_value *value, uint64_t *hash) {
@@ -326,6 +353,8 @@ int bloom_key_hash_value(sqlite3_value *value, uint64_t *hash) {
   }
   return hash_any(value, hash);
 }
+
+#endif
 
 /* ---- composite keys ---- */
 

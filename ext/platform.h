@@ -106,12 +106,6 @@ BLOOM_INLINE void store_le32(uint8_t *at, uint32_t word) {
 }
 
 /* IEEE-754 numbers and their bit patterns; every platform that SQLite runs on has them. */
-BLOOM_INLINE uint64_t bits_of_double(double number) {
-  uint64_t bits;
-  memcpy(&bits, &number, 8);
-  return bits;
-}
-
 BLOOM_INLINE uint32_t bits_of_float(float number) {
   uint32_t bits;
   memcpy(&bits, &number, 4);

@@ -13,7 +13,7 @@ enum {
   CHUNK_SAVED = 8,
   CHECK_BYTES = 8,
   CHUNK_BYTES = 4032, /* 63 lines of bits: with checksum and row header one page of 4096 */
-  ALIGNMENT = 64,
+  CELLS_ALIGNMENT = 64,
   BLIND_ADDS = 16 /* keys added without knowing how full the last layer is */
 };
 
@@ -120,7 +120,7 @@ static uint8_t *chunk_at(const BloomStore *store, uint64_t chunk, uint64_t *size
 }
 
 static uint64_t round_up(uint64_t size) {
-  return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return (size + CELLS_ALIGNMENT - 1) / CELLS_ALIGNMENT * CELLS_ALIGNMENT;
 }
 
 /* Lays the layers of store->filter out in memory, what is in it kept, and counts their chunks. The
@@ -138,9 +138,9 @@ static int lay_out(BloomStore *store, unsigned old_layers) {
   if (flags == NULL) return SQLITE_NOMEM;
   store->flags = flags;
   uint64_t old_shift = store->memory ? (uint64_t)(store->cells - store->memory) : 0;
-  uint8_t *memory = sqlite3_realloc64(store->memory, at + ALIGNMENT);
+  uint8_t *memory = sqlite3_realloc64(store->memory, at + CELLS_ALIGNMENT);
   if (memory == NULL) return SQLITE_NOMEM;
-  uint64_t shift = (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+  uint64_t shift = (CELLS_ALIGNMENT - (uintptr_t)memory % CELLS_ALIGNMENT) % CELLS_ALIGNMENT;
   if (old_layers > 0 && shift != old_shift) {
     unsigned last = old_layers - 1;
     memmove(memory + shift, memory + old_shift,

@@ -45,8 +45,6 @@ static void numbers_are_little_endian(void **state) {
 
 static void bit_patterns(void **state) {
   (void)state;
-  assert_true(bits_of_double(1.0) == UINT64_C(0x3ff0000000000000));
-  assert_true(bits_of_double(-0.0) == UINT64_C(0x8000000000000000));
   assert_true(bits_of_float(0.5f) == UINT32_C(0x3f000000));
   assert_true(float_of_bits(UINT32_C(0xbf800000)) == -1.0f);
 }
