@@ -62,24 +62,29 @@ static void warn_of_copies(Probes *probes, uint64_t size) {
 
 /* A filter that is neither bound nor a bloom_ref: a literal, a column, a subquery. Each row decodes
 ** the header. The body is verified once the same filter was used for so many rows that it does not
-** show, from the second on, and again whenever that number has doubled. */
+** show, from the second on, and again whenever that number has doubled. One that has moved may be
+** another copy, with other bits: it is verified after the first so many rows. */
 static bool check_unbound(sqlite3_context *context, const BloomFilter *filter) {
   Probes *probes = sqlite3_user_data(context);
+  uint64_t first = filter->size / CHECKED_BYTES_PER_ROW;
+  if (first < 2) first = 2;
   warn_of_copies(probes, filter->size);
-  if (probes->bytes != filter->bytes || probes->size != filter->size ||
-      probes->body_hash != filter->body_hash) {
+  if (probes->size != filter->size || probes->body_hash != filter->body_hash) {
     probes->bytes = filter->bytes;
     probes->size = filter->size;
     probes->body_hash = filter->body_hash;
     probes->rows = 1;
-    probes->due = filter->size / CHECKED_BYTES_PER_ROW;
-    if (probes->due < 2) probes->due = 2;
+    probes->due = first;
     return true;
+  }
+  if (probes->bytes != filter->bytes) {
+    probes->bytes = filter->bytes;
+    if (probes->due > probes->rows + first) probes->due = probes->rows + first;
   }
   if (++probes->rows < probes->due) return true;
   probes->due = 2 * probes->rows;
   if (bloom_intact(filter)) return true;
-  probes->bytes = NULL;
+  probes->size = 0; /* no filter has this size: the next one is new */
   bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
   return false;
 }

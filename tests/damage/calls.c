@@ -24,8 +24,18 @@ static const uint8_t *original;
 static size_t original_size;
 static Judged original_judged;
 static Seen *tally;
-static double count, rate; /* the judge's, of this blob */
+static double count, rate;       /* the judge's, of this blob */
+static const uint8_t *places[2]; /* of moved() */
+static size_t place_size;
 static char words[600];
+
+/* moved(): the blob, never twice in a row at the same address. */
+static void moved_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  static unsigned turn;
+  (void)argc;
+  (void)argv;
+  sqlite3_result_blob(context, places[turn++ % 2], (int)place_size, SQLITE_STATIC);
+}
 
 static const char *say(const char *format, ...) {
   va_list arguments;
@@ -231,6 +241,8 @@ static const Call calls[] = {
     {"bloom_contains",
      "SELECT group_concat(bloom_contains((SELECT f FROM held), key), '') FROM probe", wrong_answers,
      false},
+    {"bloom_contains", "SELECT group_concat(bloom_contains(moved(), key), '') FROM probe",
+     wrong_answers, false},
     {"bloom_ref", "SELECT group_concat(bloom_contains((SELECT bloom_ref(?1)), key), '') FROM probe",
      wrong_answers, false},
     {"bloom_count", "SELECT bloom_count(?1)", wrong_count, false},
@@ -321,7 +333,12 @@ const char *calls_check(const uint8_t *bytes, size_t size, Seen *seen) {
   static char all[800];
   const char *wrong, *sql = "INSERT INTO kept(filter)";
   Judged judged;
+  uint8_t *copy = malloc(size ? size : 1);
   tally = seen;
+  memcpy(copy, bytes, size);
+  places[0] = bytes;
+  places[1] = copy;
+  place_size = size;
   judge(bytes, size, &judged);
   seen->verdicts[judged.verdict]++;
   seen->calls += COUNT(calls) + 1;
@@ -342,6 +359,7 @@ const char *calls_check(const uint8_t *bytes, size_t size, Seen *seen) {
     }
     wrong = check_call(&calls[i], statements[i], &judged);
   }
+  free(copy);
   if (wrong == NULL) return NULL;
   snprintf(all, sizeof all, "%s %s", sql, wrong);
   return all;
@@ -368,6 +386,7 @@ void calls_open(void) {
     sqlite3_reset(insert);
   }
   sqlite3_finalize(insert);
+  sqlite3_create_function(db, "moved", 0, SQLITE_UTF8, NULL, moved_function, NULL, NULL);
   hold = prepare("UPDATE held SET f = ?1");
   other = prepare("SELECT bloom_contains((SELECT bloom_new(1, 0.5)), 1)");
   for (unsigned i = 0; i < COUNT(calls); i++) statements[i] = prepare(calls[i].sql);
