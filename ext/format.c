@@ -110,9 +110,20 @@ static bool decode_layers(BloomFilter *filter, char *reason) {
   return true;
 }
 
-bool bloom_decode_header(const void *blob, uint64_t size, BloomFilter *filter,
-                         char reason[BLOOM_REASON_BYTES]) {
-  const uint8_t *bytes = blob;
+/* What the parts say of each other. */
+static bool decode_agrees(const BloomFilter *filter, char *reason) {
+  if (filter->layer_count > 1 && filter->kind == BLOOM_COUNTING) {
+    return refuse(reason, "damaged filter: a counting filter of %llu layers", filter->layer_count,
+                  0);
+  }
+  if (filter->layer_count > 0 &&
+      (filter->layers[0].capacity != filter->n || filter->layers[0].rate != filter->p)) {
+    return refuse(reason, "damaged filter: its first layer is not one of n and p", 0, 0);
+  }
+  return true;
+}
+
+static bool decode_parts(const uint8_t *bytes, uint64_t size, BloomFilter *filter, char *reason) {
   if (!bloom_looks_like_filter(bytes, size)) {
     return refuse(reason, "not a bloom filter", 0, 0);
   }
@@ -142,22 +153,19 @@ bool bloom_decode_header(const void *blob, uint64_t size, BloomFilter *filter,
   return decode_fixed(bytes, filter, reason) && decode_layers(filter, reason);
 }
 
+bool bloom_decode_header(const void *blob, uint64_t size, BloomFilter *filter,
+                         char reason[BLOOM_REASON_BYTES]) {
+  return decode_parts(blob, size, filter, reason) && decode_agrees(filter, reason);
+}
+
 bool bloom_decode(const void *blob, uint64_t size, BloomFilter *filter,
                   char reason[BLOOM_REASON_BYTES]) {
-  if (!bloom_decode_header(blob, size, filter, reason)) return false;
+  if (!decode_parts(blob, size, filter, reason)) return false;
   if (filter->size != size) {
     return refuse(reason, "damaged filter: %llu bytes where its header says %llu", size,
                   filter->size);
   }
-  if (filter->layer_count > 1 && filter->kind == BLOOM_COUNTING) {
-    return refuse(reason, "damaged filter: a counting filter of %llu layers", filter->layer_count,
-                  0);
-  }
-  if (filter->layer_count > 0 &&
-      (filter->layers[0].capacity != filter->n || filter->layers[0].rate != filter->p)) {
-    return refuse(reason, "damaged filter: its first layer is not one of n and p", 0, 0);
-  }
-  return true;
+  return decode_agrees(filter, reason);
 }
 
 /* Bits behind a flat layer's last cell, up to the end of its last byte. */
