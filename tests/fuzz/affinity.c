@@ -24,7 +24,8 @@ static const char *const columns[COLUMNS] = {"t", "n", "i", "r", "b"};
 static void open_all(void) {
   char sql[4000] = "", part[200];
   db = open_bloom();
-  run_sql(db, "CREATE TABLE v(id INTEGER PRIMARY KEY, t TEXT, n NUMERIC, i INTEGER, r REAL, b BLOB)");
+  run_sql(db,
+          "CREATE TABLE v(id INTEGER PRIMARY KEY, t TEXT, n NUMERIC, i INTEGER, r REAL, b BLOB)");
   insert = prepare(db, "INSERT INTO v VALUES (?1, ?2, ?2, ?2, ?2, ?2)");
   for (unsigned x = 0; x < COLUMNS; x++) {
     for (unsigned y = 0; y < COLUMNS; y++) {
@@ -37,9 +38,10 @@ static void open_all(void) {
   }
   compare = prepare(db, sql);
   contains = prepare(db, "SELECT bloom_contains(bloom_build(?1, 1, 1e-9), ?2)");
-  hashes = prepare(db, "SELECT json_extract(bloom_explain(f, ?1), '$.hash') ="
-                       " json_extract(bloom_explain(f, ?2), '$.hash')"
-                       " FROM (SELECT bloom_new(1, 0.5) AS f)");
+  hashes = prepare(db,
+                   "SELECT json_extract(bloom_explain(f, ?1), '$.hash') ="
+                   " json_extract(bloom_explain(f, ?2), '$.hash')"
+                   " FROM (SELECT bloom_new(1, 0.5) AS f)");
   number = prepare(db, "SELECT CAST(?1 AS NUMERIC)");
 }
 
@@ -132,7 +134,7 @@ static void check_pair(const bool promised[2]) {
 
 /* The first value, spelt in another way. */
 static void respell(Input *input, const Value *from, Value *to) {
-  static const char *const formats[] = {"%.15g", "%.17g",  "%.0f", "%.14e",  "+%.15g",
+  static const char *const formats[] = {"%.15g",  "%.17g",   "%.0f", "%.14e", "+%.15g",
                                         "0%.15g", "%.15ge0", " %f ", "%.16e", "%.18e"};
   unsigned format = take_byte(input);
   bind_value(number, 1, from);

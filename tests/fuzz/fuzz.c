@@ -64,8 +64,8 @@ static void take_spelt(Input *input, Value *value) {
   if (!isfinite(number) || fabs(number) > 1e60) number = (double)format;
   value->type = SQLITE_TEXT;
   /* The formats are the literals above. */
-  value->size = (size_t)snprintf(value->bytes, sizeof value->bytes,
-                                 formats[format % COUNT(formats)], number);
+  value->size =
+      (size_t)snprintf(value->bytes, sizeof value->bytes, formats[format % COUNT(formats)], number);
 }
 
 void take_value(Input *input, Value *value) {

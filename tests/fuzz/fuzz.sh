@@ -5,6 +5,7 @@ seconds=$1
 shift
 b=${B:-build}/fuzz code=0
 mkdir -p "$b/found"
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 for fuzzer in "$@"; do
   mkdir -p "$b/corpus/$fuzzer" "$b/seeds/$fuzzer"
   log=$b/$fuzzer.log

@@ -49,12 +49,14 @@ static void open_all(void) {
   for (unsigned i = 0; i < FILTERS; i++) make[i] = prepare(db, makers[i]);
   insert = prepare(db, "INSERT INTO keys(key) VALUES (?1)");
   find = prepare(db, "SELECT EXISTS (SELECT 1 FROM keys WHERE key = ?1)");
-  missing = prepare(db, "SELECT count(*) FROM keys WHERE NOT bloom_contains(?1, key)"
-                        " AND (?2 IS NULL OR id % 2 = ?2)");
-  table_missing = prepare(db, "SELECT count(*) FROM keys WHERE NOT bloom_lookup('seen', key)"
-                              " OR NOT bloom_lookup('follow', key)"
-                              " OR (key IS NOT NULL AND NOT EXISTS"
-                              " (SELECT 1 FROM seen WHERE seen.key = keys.key))");
+  missing = prepare(db,
+                    "SELECT count(*) FROM keys WHERE NOT bloom_contains(?1, key)"
+                    " AND (?2 IS NULL OR id % 2 = ?2)");
+  table_missing = prepare(db,
+                          "SELECT count(*) FROM keys WHERE NOT bloom_lookup('seen', key)"
+                          " OR NOT bloom_lookup('follow', key)"
+                          " OR (key IS NOT NULL AND NOT EXISTS"
+                          " (SELECT 1 FROM seen WHERE seen.key = keys.key))");
   lookup = prepare(db, "SELECT bloom_lookup('seen', ?1) AND bloom_lookup('follow', ?1)");
   contains = prepare(db, "SELECT bloom_contains(?1, ?2)");
   count = prepare(db, "SELECT count(DISTINCT bloom_key(key)) FROM keys");
@@ -102,7 +104,7 @@ static bool is_in(const Blob *filter, const Value *value) {
 
 static struct {
   double asked, found;
-  double expected, variance; /* by bloom_fpr */
+  double expected, variance;  /* by bloom_fpr */
   double held, rate, scatter; /* found and expected by p, of filters within n */
 } sum;
 
@@ -259,6 +261,7 @@ void fuzz_one(Input input) {
 void fuzz_end(void) {
   if (sum.asked == 0) finding("no absent key was asked for");
   check_sums();
-  printf("# of %.0f absent keys %.0f are found, bloom_fpr expects %.1f; within n %.0f, at most %.1f\n",
-         sum.asked, sum.found, sum.expected, sum.held, sum.rate);
+  printf(
+      "# of %.0f absent keys %.0f are found, bloom_fpr expects %.1f; within n %.0f, at most %.1f\n",
+      sum.asked, sum.found, sum.expected, sum.held, sum.rate);
 }

@@ -1,8 +1,8 @@
 /* merge: two blobs into bloom_union and bloom_intersect, scalar and aggregate, plain and bloom_ref.
 **
-** Input: a byte of options (REPAIR_ bits, fuzz.h; bit 4: the second blob gets the first one's header
-** and table), two bytes with the first blob's length, both blobs. What the cells of the result are
-** is computed here by ext/FORMAT.md, "Merging".
+** Input: a byte of options (REPAIR_ bits, fuzz.h; bit 4: the second blob gets the first one's
+** header and table), two bytes with the first blob's length, both blobs. What the cells of the
+** result are is computed here by ext/FORMAT.md, "Merging".
 */
 #include "fuzz.h"
 
@@ -97,8 +97,8 @@ static void check_sound(const Filter *a, const Filter *b, const Filter *made, bo
   if (a->layer_count == 0 || b->layer_count == 0) {
     const Filter *one = a->layer_count == 0 ? b : a;
     for (; !intersect && count < one->layer_count; count++) {
-      sources[count] = one == a ? (Source){&a->layers[count], NULL}
-                                : (Source){NULL, &b->layers[count]};
+      sources[count] =
+          one == a ? (Source){&a->layers[count], NULL} : (Source){NULL, &b->layers[count]};
     }
   } else if (intersect) {
     expected = may_merge(a, b) && a->layer_count == 1 && b->layer_count == 1;

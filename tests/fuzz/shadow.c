@@ -14,7 +14,7 @@
 const char fuzz_name[] = "shadow";
 
 enum {
-  KEYS = 30,     /* the integers 0 .. 29; the even ones are in */
+  KEYS = 30, /* the integers 0 .. 29; the even ones are in */
   REPAIRED = 8,
   CHUNK_SUM = 8, /* bytes of a chunk's checksum, in front */
   MOST_EDITS = 8
@@ -42,10 +42,11 @@ static void make_image(unsigned number) {
   sqlite3 *db = open_bloom();
   snprintf(sql, sizeof sql, "CREATE VIRTUAL TABLE t USING bloom(%s)", tables[number].options);
   run_sql(db, sql);
-  snprintf(sql, sizeof sql,
-           "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 10000)"
-           "INSERT INTO t(key) SELECT i FROM c WHERE i %% 2 = 0 AND i < %d OR i BETWEEN 1000 AND %d",
-           KEYS, 999 + tables[number].keys);
+  snprintf(
+      sql, sizeof sql,
+      "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 10000)"
+      "INSERT INTO t(key) SELECT i FROM c WHERE i %% 2 = 0 AND i < %d OR i BETWEEN 1000 AND %d",
+      KEYS, 999 + tables[number].keys);
   run_sql(db, sql);
   sqlite3_stmt *ask_key = prepare(db, "SELECT bloom_lookup('t', ?1)");
   for (int key = 0; key < KEYS; key++) {
@@ -195,7 +196,8 @@ static void check_snapshot(sqlite3 *db, unsigned table, bool repaired) {
     int size = sqlite3_column_bytes(snapshot, 0);
     const void *bytes = sqlite3_column_blob(snapshot, 0);
     if (read_filter(bytes, (uint64_t)size, &filter) != SOUND) finding("the snapshot is no filter");
-    if (!repaired && (size != whole_size[table] || memcmp(bytes, whole[table], (size_t)size) != 0)) {
+    if (!repaired &&
+        (size != whole_size[table] || memcmp(bytes, whole[table], (size_t)size) != 0)) {
       finding("the snapshot is another one");
     }
     if (ask(same) != 1) finding("bloom_status differs from bloom_info");
@@ -216,8 +218,10 @@ static void check_writes(sqlite3 *db, unsigned table) {
   int size = 0;
   for (int key = 1; key < KEYS; key += 2) {
     sqlite3_bind_int(insert, 1, key);
-    if (sqlite3_step(insert) == SQLITE_DONE) taken |= UINT32_C(1) << key;
-    else check_error(db, "bloom");
+    if (sqlite3_step(insert) == SQLITE_DONE)
+      taken |= UINT32_C(1) << key;
+    else
+      check_error(db, "bloom");
     sqlite3_reset(insert);
   }
   sqlite3_finalize(insert);
@@ -237,8 +241,10 @@ static void check_writes(sqlite3 *db, unsigned table) {
   }
   sqlite3_free(now);
   for (unsigned i = 0; i < COUNT(commands); i++) {
-    if (sqlite3_exec(db, commands[i], NULL, NULL, NULL) != SQLITE_OK) check_error(db, "bloom");
-    else size++;
+    if (sqlite3_exec(db, commands[i], NULL, NULL, NULL) != SQLITE_OK)
+      check_error(db, "bloom");
+    else
+      size++;
   }
   sqlite3_stmt *lookup = prepare(db, "SELECT bloom_lookup('t', ?1)");
   if (size == (int)COUNT(commands) && try_ask(db, lookup, 21, "bloom_lookup") != 1) {

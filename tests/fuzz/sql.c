@@ -2,7 +2,7 @@
 **
 ** Input: SQL. It runs on a copy of the database that schema_sql makes, in defensive mode and within
 ** limits. Afterwards:
-**   - no key of the table `keys` is missing from `follow`, as long as the triggers are as they were;
+**   - no key of the table `keys` is missing from `follow`, while its triggers are as they were;
 **   - what bloom_lookup says agrees with the snapshot, and what this connection says with what a
 **     second one says that reads the file;
 **   - the connection closes, and no memory is left.
@@ -48,10 +48,20 @@ static int progress(void *unused) {
 /* Nothing outside the database, and nothing that outlives the connection. */
 static int authorize(void *unused, int action, const char *a, const char *b, const char *c,
                      const char *d) {
-  static const char *const pragmas[] = {"hard_heap_limit", "soft_heap_limit", "temp_store_directory",
-                                        "data_store_directory", "mmap_size", "threads",
-                                        "cache_size", "vdbe_trace", "vdbe_debug", "vdbe_listing",
-                                        "vdbe_addoptrace", "parser_trace", "lock_status", "stats"};
+  static const char *const pragmas[] = {"hard_heap_limit",
+                                        "soft_heap_limit",
+                                        "temp_store_directory",
+                                        "data_store_directory",
+                                        "mmap_size",
+                                        "threads",
+                                        "cache_size",
+                                        "vdbe_trace",
+                                        "vdbe_debug",
+                                        "vdbe_listing",
+                                        "vdbe_addoptrace",
+                                        "parser_trace",
+                                        "lock_status",
+                                        "stats"};
   (void)unused;
   (void)b;
   (void)c;
@@ -143,7 +153,8 @@ static void run_text(sqlite3 *db, const char *sql) {
       check_code(db, sqlite3_errcode(db) & 0xff);
       /* The next statement begins on the next line. */
       sql = strchr(sql, '\n');
-      if (sql++ == NULL) break;
+      if (sql == NULL) break;
+      sql++;
       continue;
     }
     read_rows(statement);
@@ -173,7 +184,8 @@ static bool is_followed(sqlite3 *db) {
 
 static void check_keys(sqlite3 *db) {
   if (!is_followed(db)) return;
-  if (try_ask(db, "SELECT count(*) FROM main.keys WHERE NOT bloom_lookup('main.follow', key)") > 0) {
+  if (try_ask(db, "SELECT count(*) FROM main.keys WHERE NOT bloom_lookup('main.follow', key)") >
+      0) {
     finding("follow misses a key");
   }
 }
@@ -235,8 +247,8 @@ void fuzz_one(Input input) {
   check_all(db);
   if (sqlite3_close(db) != SQLITE_OK) finding("the connection does not close");
   free(sql);
-  if (sqlite3_memory_used() != before) finding("%d bytes are left",
-                                               (int)(sqlite3_memory_used() - before));
+  if (sqlite3_memory_used() != before)
+    finding("%d bytes are left", (int)(sqlite3_memory_used() - before));
 }
 
 void fuzz_end(void) {}
