@@ -7,7 +7,7 @@ B ?= build
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wvla -Werror
 # No fused multiply-add: every machine must compute the same sizes.
-ALL_CFLAGS = -std=c11 $(WARNINGS) -fPIC -fvisibility=hidden -ffp-contract=off $(CFLAGS)
+ALL_CFLAGS = -std=c11 -D_DEFAULT_SOURCE $(WARNINGS) -fPIC -fvisibility=hidden -ffp-contract=off $(CFLAGS)
 
 KERNEL = sizing filter format draft hashes
 SQL_ROOMS = args describe store follow table functions aggregates extension

@@ -38,13 +38,22 @@ enum {
   COPIES_BLOBS_BEFORE = 3043000, /* SQLite: a subquery's blob is copied for every row */
   LARGE_BLOB = 64 * 1024,
   WARN_AFTER = 1000,
-  CHECKED_BYTES_PER_ROW = 4096 /* what a row may cost more so that damage is found */
+  CHECKED_BYTES_PER_ROW = 4096, /* what a row may cost more so that damage is found */
+  COPIED_BYTES_PER_ROW = 256    /* and so that later rows are faster */
 };
 
-/* A bound filter, decoded once per statement. SQLite frees it at the statement's end. */
+/* A bound filter, decoded once per statement. SQLite keeps it only for an argument that cannot change
+** while the statement runs, and frees it at the statement's end. */
 typedef struct BoundFilter {
-  bool intact; /* the body's checksum was verified: at the second row */
-  BloomFilter filter;
+  const BloomFilter *filter; /* what rows use: the view below, later the copy */
+  BloomFilter *copy;         /* NULL, or its layers aligned, see aligned_copy */
+  uint64_t rows_left;        /* until something is due: */
+  enum BoundDue {
+    DUE_CHECK, /* the body's checksum, at the second row */
+    DUE_COPY,  /* the copy, when the filter was used for so many rows that it pays */
+    DUE_NOTHING
+  } due;
+  BloomFilter view;
 } BoundFilter;
 
 static void warn_of_copies(Probes *probes, uint64_t size) {
@@ -89,23 +98,67 @@ static bool check_unbound(sqlite3_context *context, const BloomFilter *filter) {
   return false;
 }
 
+/* A copy of the filter whose layers each start at a multiple of 64, so that no line straddles two
+** lines of the cache, in large pages where the system has them. One allocation: the view, then the
+** cells. */
+static BloomFilter *aligned_copy(const BloomFilter *from) {
+  enum {
+    ALIGNMENT = 64
+  };
+  uint64_t view = bloom_view_size(from->layer_count), cells = from->size - from->body;
+  uint64_t total = view + cells + (from->layer_count + 1u) * ALIGNMENT;
+  BloomFilter *copy = sqlite3_malloc64(total);
+  if (copy == NULL) return NULL;
+  large_pages(copy, total);
+  memcpy(copy, from, view);
+  uint8_t *start = (uint8_t *)copy, *at = start + view;
+  copy->bytes = start;
+  for (unsigned i = 0; i < from->layer_count; i++) {
+    uint64_t size = bloom_layer_bytes(&from->layers[i].geometry, from->cell_bits);
+    at += (ALIGNMENT - (uintptr_t)at % ALIGNMENT) % ALIGNMENT;
+    memcpy(at, from->bytes + from->layers[i].offset, size);
+    copy->layers[i].offset = (uint64_t)(at - start);
+    at += size;
+  }
+  return copy;
+}
+
+static void free_bound(void *memory) {
+  BoundFilter *bound = memory;
+  sqlite3_free(bound->copy);
+  sqlite3_free(bound);
+}
+
 /* Keeps the decoded header for the statement's later rows. */
 static void remember_bound(sqlite3_context *context, const BloomFilter *filter) {
   size_t size = bloom_view_size(filter->layer_count);
-  BoundFilter *bound = sqlite3_malloc64(offsetof(BoundFilter, filter) + size);
+  BoundFilter *bound = sqlite3_malloc64(offsetof(BoundFilter, view) + size);
   if (bound == NULL) return; /* the next row decodes again */
-  bound->intact = false;
-  memcpy(&bound->filter, filter, size);
-  sqlite3_set_auxdata(context, 0, bound, sqlite3_free);
+  memcpy(&bound->view, filter, size);
+  bound->filter = &bound->view;
+  bound->copy = NULL;
+  bound->rows_left = 1;
+  bound->due = DUE_CHECK;
+  sqlite3_set_auxdata(context, 0, bound, free_bound);
 }
 
-/* The remembered filter, verified at its first use. *failed: it is damaged, and that is said. */
-static const BloomFilter *bound_filter(sqlite3_context *context, BoundFilter *bound, bool *failed) {
-  bound->intact = bound->intact || bloom_intact(&bound->filter);
-  if (bound->intact) return &bound->filter;
-  bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
-  *failed = true;
-  return NULL;
+/* Does what is due; false: the filter is damaged, and that is said. */
+static BLOOM_NOINLINE bool keep_bound(sqlite3_context *context, BoundFilter *bound) {
+  if (bound->due == DUE_CHECK) {
+    bound->rows_left = 1;
+    if (!bloom_intact(&bound->view)) {
+      bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
+      return false;
+    }
+    bound->due = DUE_COPY;
+    bound->rows_left = bound->view.size / COPIED_BYTES_PER_ROW + 1;
+  } else {
+    bound->due = DUE_NOTHING;
+    bound->rows_left = UINT64_MAX;
+    bound->copy = aligned_copy(&bound->view);
+    if (bound->copy) bound->filter = bound->copy;
+  }
+  return true;
 }
 
 BLOOM_INLINE void answer(sqlite3_context *context, const BloomFilter *filter, sqlite3_value *key) {
@@ -118,23 +171,16 @@ BLOOM_INLINE void answer(sqlite3_context *context, const BloomFilter *filter, sq
   } /* else a NULL key: the result is NULL as it stands */
 }
 
-/* A statement's first two rows, and all rows of a filter that is neither bound nor a bloom_ref. */
-static BLOOM_NOINLINE void contains_slowly(sqlite3_context *context, sqlite3_value **argv,
-                                           BoundFilter *bound) {
+/* A statement's first row, and all rows of a filter that is neither bound nor a bloom_ref. */
+static BLOOM_NOINLINE void contains_slowly(sqlite3_context *context, sqlite3_value **argv) {
   BloomFilter room;
-  const BloomFilter *filter = NULL;
-  bool failed = false;
-  if (bound && sqlite3_value_blob(argv[0]) == bound->filter.bytes) {
-    filter = bound_filter(context, bound, &failed);
-  }
-  if (filter == NULL && !failed) {
-    filter = bloom_filter_arg(context, "bloom_contains", argv[0], argv[1], &room, false);
-    if (filter == &room) {
-      if (sqlite3_value_frombind(argv[0])) {
-        remember_bound(context, filter);
-      } else if (!check_unbound(context, filter)) {
-        filter = NULL;
-      }
+  const BloomFilter *filter =
+      bloom_filter_arg(context, "bloom_contains", argv[0], argv[1], &room, false);
+  if (filter == &room) {
+    if (sqlite3_value_frombind(argv[0])) {
+      remember_bound(context, filter);
+    } else if (!check_unbound(context, filter)) {
+      return;
     }
   }
   if (filter) answer(context, filter, argv[1]);
@@ -145,42 +191,16 @@ static void contains_function(sqlite3_context *context, int argc, sqlite3_value 
   const BloomFilter *filter;
   (void)argc;
   if (bound) {
-    filter = &bound->filter;
-    if (BLOOM_UNLIKELY(!bound->intact || sqlite3_value_blob(argv[0]) != filter->bytes)) {
-      contains_slowly(context, argv, bound);
-      return;
-    }
+    if (BLOOM_UNLIKELY(--bound->rows_left == 0) && !keep_bound(context, bound)) return;
+    filter = bound->filter;
   } else {
     filter = sqlite3_value_pointer(argv[0], BLOOM_POINTER_TYPE);
     if (BLOOM_UNLIKELY(filter == NULL)) {
-      contains_slowly(context, argv, NULL);
+      contains_slowly(context, argv);
       return;
     }
   }
   answer(context, filter, argv[1]);
-}
-
-/* A copy of the filter whose layers each start at a multiple of 64: no line straddles two lines of
-** the cache. One allocation: the view, then the cells. */
-static BloomFilter *aligned_copy(const BloomFilter *from) {
-  enum {
-    ALIGNMENT = 64
-  };
-  uint64_t view = bloom_view_size(from->layer_count), cells = from->size - from->body;
-  uint64_t total = view + cells + (from->layer_count + 1u) * ALIGNMENT;
-  BloomFilter *copy = sqlite3_malloc64(total);
-  if (copy == NULL) return NULL;
-  memcpy(copy, from, view);
-  uint8_t *start = (uint8_t *)copy, *at = start + view;
-  copy->bytes = start;
-  for (unsigned i = 0; i < from->layer_count; i++) {
-    uint64_t size = bloom_layer_bytes(&from->layers[i].geometry, from->cell_bits);
-    at += (ALIGNMENT - (uintptr_t)at % ALIGNMENT) % ALIGNMENT;
-    memcpy(at, from->bytes + from->layers[i].offset, size);
-    copy->layers[i].offset = (uint64_t)(at - start);
-    at += size;
-  }
-  return copy;
 }
 
 static void ref_function(sqlite3_context *context, int argc, sqlite3_value **argv) {

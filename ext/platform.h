@@ -11,6 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #if defined(BLOOM_COVERAGE) /* plain code: each branch that is written is counted once */
 #define BLOOM_INLINE static inline
 #define BLOOM_NOINLINE
@@ -116,6 +120,21 @@ BLOOM_INLINE float float_of_bits(uint32_t bits) {
   float number;
   memcpy(&number, &bits, 4);
   return number;
+}
+
+/* Large memory that is read or written at random: in large pages if the system is asked for them.
+** Only asked: nothing depends on the answer. The pages that the memory shares with others are left
+** out by rounding inwards; call it before the memory is first written. */
+BLOOM_INLINE void large_pages(void *memory, uint64_t size) {
+#if defined(MADV_HUGEPAGE)
+  const uint64_t page = 1 << 21;
+  uintptr_t start = ((uintptr_t)memory + page - 1) & ~(uintptr_t)(page - 1);
+  uintptr_t end = ((uintptr_t)memory + (uintptr_t)size) & ~(uintptr_t)(page - 1);
+  if (start < end) madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+  (void)memory;
+  (void)size;
+#endif
 }
 
 /* Set bits of a word, without an instruction that the oldest x86-64 lacks. */
