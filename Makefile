@@ -4,6 +4,7 @@ CC ?= cc
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 B ?= build
+VERSION := $(shell sed -n 's/^\#define BLOOM_VERSION "\([^"]*\)".*/\1/p' ext/bloom.h)
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wvla -Werror
 # No fused multiply-add: every machine must compute the same sizes.
@@ -45,9 +46,32 @@ $(B)/amalgamation/bloom.c: ext/packages/amalgamate.sh ext/library.c $(ROOMS:%=ex
     | $(DEPS_FIRST)
 	CC="$(CC)" ext/packages/amalgamate.sh $(@D) "$(KERNEL) key library" "$(SQL_ROOMS)"
 
-install: $(B)/bloom.so ## copies bloom.so to $(DESTDIR)$(PREFIX)/lib/sqlite3
-	install -d $(DESTDIR)$(PREFIX)/lib/sqlite3
-	install -m 644 $(B)/bloom.so $(DESTDIR)$(PREFIX)/lib/sqlite3/bloom.so
+# The filters without SQLite, as a library beside bloom.h.
+$(B)/libsqlite-bloom.a: $(B)/amalgamation/bloom.c Makefile
+	$(CC) $(ALL_CFLAGS) -DBLOOM_NO_SQLITE -c -o $(B)/libsqlite-bloom.o $<
+	rm -f $@
+	$(AR) rcs $@ $(B)/libsqlite-bloom.o
+
+# What pkg-config knows.
+define PC
+prefix=$(PREFIX)
+Name: sqlite-bloom
+Description: Bloom filters for SQLite: filters without SQLite
+Version: $(VERSION)
+Cflags: -I$${prefix}/include/sqlite-bloom
+Libs: -L$${prefix}/lib -lsqlite-bloom -lm
+endef
+export PC
+
+TO = $(DESTDIR)$(PREFIX)
+install: $(B)/bloom.so $(B)/libsqlite-bloom.a ## bloom.so, bloom.h, its library and the documents to $(DESTDIR)$(PREFIX)
+	install -d $(TO)/lib/sqlite3 $(TO)/lib/pkgconfig $(TO)/include/sqlite-bloom
+	install -d $(TO)/share/doc/sqlite-bloom
+	install -m 644 $(B)/bloom.so $(TO)/lib/sqlite3/bloom.so
+	install -m 644 $(B)/libsqlite-bloom.a $(TO)/lib/libsqlite-bloom.a
+	install -m 644 ext/bloom.h $(TO)/include/sqlite-bloom/bloom.h
+	install -m 644 README.md CHANGELOG.md LICENSE ext/FORMAT.md $(TO)/share/doc/sqlite-bloom
+	echo "$$PC" >$(TO)/lib/pkgconfig/sqlite-bloom.pc
 
 clean: ## removes everything that make made
 	rm -rf $(B)

@@ -41,6 +41,10 @@ const BloomFilter *bloom_filter_arg(sqlite3_context *context, const char *name,
 /* A key's hash; false with the error said when memory ran out. *type is 0 for NULL. */
 bool bloom_key_arg(sqlite3_context *context, sqlite3_value *value, uint64_t *hash, int *type);
 
+BLOOM_INLINE const char *bloom_kind_name(uint8_t kind) {
+  return kind == BLOOM_COUNTING ? "counting" : "plain";
+}
+
 /* Drafts with SQLite's memory and the connection's SQLITE_LIMIT_LENGTH; codes are those of draft.h.
 */
 int bloom_draft_empty(sqlite3_context *context, BloomDraft *draft); /* unsized, without layers */

@@ -117,8 +117,4 @@ bool bloom_same_layer(const BloomLayer *a, const BloomLayer *b);
 /* true when two filters that have layers agree in kind, n, p and the first layer's geometry. */
 bool bloom_may_merge(const BloomFilter *a, const BloomFilter *b);
 
-BLOOM_INLINE const char *bloom_kind_name(uint8_t kind) {
-  return kind == BLOOM_COUNTING ? "counting" : "plain";
-}
-
 #endif

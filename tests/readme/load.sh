@@ -55,7 +55,7 @@ say "node: the program of README.md" "$(promised "$work/load.js")" \
   "$(one_line "$(cd "$work" && NODE_PATH=$node_modules node load.js 2>&1)")"
 
 fenced c >"$work/app.c"
-cp -r ext "$NEWEST"/sqlite3.c "$NEWEST"/sqlite3.h "$NEWEST"/sqlite3ext.h "$work"
+cp "$B"/amalgamation/bloom.[ch] "$NEWEST"/sqlite3.c "$NEWEST"/sqlite3.h "$NEWEST"/sqlite3ext.h "$work"
 compile=$(grep -m 1 '^cc .*-DSQLITE_CORE.* app\.c ' README.md)
 built=$(cd "$work" && sh -c "$compile" 2>&1)
 say "C: the program of README.md, compiled in by its line" "$(promised "$work/app.c")" \

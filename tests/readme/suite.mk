@@ -6,7 +6,7 @@ CHECK_SUITES += '$(B)/readme-blocks README.md $(B)/bloom.so'
 CHECK_SUITES += 'B=$(B) tests/readme/files.sh'
 
 # Its instructions for loading the extension, followed; its examples with the newest SQLite.
-GATE_FILES += $(NEWEST)/libsqlite3.so.0
+GATE_FILES += $(NEWEST)/libsqlite3.so.0 $(B)/amalgamation/bloom.c
 GATE_SUITES += 'tests/readme/load.sh' \
   'LD_LIBRARY_PATH=$(NEWEST) $(B)/readme-blocks README.md $(B)/bloom.so'
 
