@@ -76,4 +76,5 @@ install: $(B)/bloom.so $(B)/libsqlite-bloom.a ## bloom.so, bloom.h, its library 
 clean: ## removes everything that make made
 	rm -rf $(B)
 
+include ext/packages/packages.mk
 -include tests/tests.mk

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 B=${B-build}
 CC=${CC-cc}
-core=$(cd "$B" && pwd)/packages/core.o
+core=$(cd "$B" && pwd)/packages-test/core.o
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
@@ -26,7 +26,7 @@ below() {
 
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror"
 below "**C and C++ without SQLite.**" c >"$work/words.c"
-cp "$B"/amalgamation/bloom.h "$B/packages/plain.o" "$work"
+cp "$B"/amalgamation/bloom.h "$B/packages-test/plain.o" "$work"
 built=$(cd "$work" && $CC -std=c11 $warnings -o words words.c plain.o -lm 2>&1)
 say "no undefined name of SQLite" "0" "$(nm -u "$work/plain.o" | grep -c sqlite)"
 printf '%s\n' apple Äpfel 17 ' 17.0' '' >"$work/words.txt"

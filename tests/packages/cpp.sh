@@ -24,9 +24,9 @@ fenced() {
 
 fenced 1 >"$work/app.cpp"
 fenced 2 >"$work/words.cpp"
-built=$(cd "$work" && g++ -std=c++17 $strict -o app app.cpp "$B/packages/core.o" -lsqlite3 -lm 2>&1)
+built=$(cd "$work" && g++ -std=c++17 $strict -o app app.cpp "$B/packages-test/core.o" -lsqlite3 -lm 2>&1)
 say "C++17 with SQLite" "1 0" "$built$("$work/app" | xargs)"
-built=$(cd "$work" && g++ -std=c++17 $strict -o words words.cpp "$B/packages/plain.o" -lm 2>&1)
+built=$(cd "$work" && g++ -std=c++17 $strict -o words words.cpp "$B/packages-test/plain.o" -lm 2>&1)
 printf 'apple\npear\n' | "$work/words" >"$work/words.bloom"
 say "C++17 without SQLite" "1|0" "$built$(sqlite3 :memory: ".load $B/bloom" "
   SELECT readfile('$work/words.bloom') = bloom_build(value),
