@@ -2,6 +2,8 @@
 # The golden files against this build. For each: the recipe gives the same bytes, every member is
 # found, absent keys are found at the rate that the cells have, the facts are those of facts.tsv,
 # and a changed, missing or added byte is an error. Prints TAP; from the project's root.
+#
+#   tests/golden/run.sh [NAME ...]      only these
 . tests/golden/lib.sh
 
 tap() { # name, what, what it is, what it should be
@@ -80,6 +82,10 @@ check() {
 
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
+if [ $# -gt 0 ]; then
+  for name in "$@"; do check "$name"; done
+  exit
+fi
 for file in "$GOLDEN"/*.bloom; do
   name=$(basename "$file" .bloom)
   if [ -e "$GOLDEN/$name.recipe" ]; then

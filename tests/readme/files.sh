@@ -62,13 +62,14 @@ say "DROP TABLE leaves nothing behind" "counted customers" "$(bloom backup "DROP
 # ---- .dump and restore ----
 
 without first .dump >"$work/dump.sql"
-without restored ".read '$work/dump.sql'"
+off=".dbconfig defensive off"
+without restored "$off" ".read '$work/dump.sql'" >/dev/null
 say "restored without the extension" "$right" "$(bloom restored "$ask")"
 say "it goes on following" "1|0" "$(bloom restored "INSERT INTO customers(email) VALUES ('new@x')" \
   "DELETE FROM customers WHERE email = 'ann@x'" \
   "SELECT bloom_lookup('emails', 'new@x'), bloom_lookup('counted', 'ann@x')")"
 contains "the connection that restored does not know the table" \
-  "there is no bloom table named seen" "$(bloom loaded ".read '$work/dump.sql'" "$ask")"
+  "there is no bloom table named seen" "$(bloom loaded "$off" ".read '$work/dump.sql'" "$ask")"
 say "restored with the extension" "$right" "$(bloom loaded "$ask")"
 
 refused=$(bloom defensive ".dbconfig defensive on" ".read '$work/dump.sql'")
@@ -86,11 +87,13 @@ say "DEFENSIVE: mended" "$right" "$(bloom defensive "DROP TABLE seen_data" \
 
 # ---- damage ----
 
-bloom vacuumed "UPDATE seen_data SET block = zeroblob(length(block)) WHERE id = 1"
+bloom vacuumed "$off" "UPDATE seen_data SET block = zeroblob(length(block)) WHERE id = 1" \
+  >/dev/null
 contains "a damaged row" "the table seen_data is damaged: row 1 does not match its checksum" \
   "$(bloom vacuumed "SELECT bloom_lookup('seen', 'a')")"
 contains "DEFENSIVE protects the shadow table" "may not be modified" \
-  "$(bloom restored ".dbconfig defensive on" "DELETE FROM seen_data")"
+  "$(bloom defended "CREATE VIRTUAL TABLE seen USING bloom(n=1000)" ".dbconfig defensive on" \
+    "DELETE FROM seen_data")"
 
 # ---- without the extension ----
 

@@ -418,8 +418,8 @@ static void known_spellings(void **state) {
                                       "1e400",
                                       "\t5\n",
                                       "\v5\f",
-                                      "\xc2\xa0"
-                                      "5",
+                                      ("\xc2\xa0"
+                                       "5"),
                                       "5e1.0",
                                       "5.5.5",
                                       "true",

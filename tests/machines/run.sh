@@ -1,0 +1,17 @@
+#!/bin/sh
+# run.sh short|long MACHINE: builds a machine (build.sh), the extension and its tests for it, and runs
+# them there; prints TAP. README.md has the list. From the project's root; suite.mk says what is run.
+form=$1 machine=$2
+. tests/machines/machine.sh
+tests/machines/build.sh "$machine" || exit
+case $machine in
+  sqlite-*) goal=version-$form ;;
+  *) goal=machine-$form ;;
+esac
+optimize=-O2
+[ "$form" = long ] || optimize=-O1
+here=${B:-build}
+# Not the jobs, variables and targets of a make that runs this.
+unset MAKEFLAGS MAKELEVEL MFLAGS
+PATH=$home/bin:$PATH exec make -s B="build/machines/$machine" CC="tests/machines/cc $machine" \
+  CFLAGS="$optimize -g" MACHINE="$machine" HERE="$here" "$goal"
