@@ -1,6 +1,6 @@
 #!/bin/sh
-# build.sh MACHINE: what a machine has before the extension comes: SQLite's library and shell, cmocka,
-# xxhash.h and the names of its tools, in build/machines/MACHINE. Does nothing when all is there.
+# build.sh MACHINE: what a machine has before the extension comes: SQLite's library and shell,
+# cmocka, xxhash.h and the names of its tools, in build/machines/MACHINE. Does nothing when all is there.
 set -eu
 machine=$1
 . tests/machines/machine.sh
@@ -32,7 +32,8 @@ fi
     build/shell/shell.c -lsqlite3 -lm
 if [ ! -e "$home/lib/libcmocka.a" ]; then
   $compile -O1 -w -DHAVE_SIGNAL_H -DHAVE_STRINGS_H -DHAVE_CLOCK_GETTIME -DHAVE_CLOCK_REALTIME \
-    -DHAVE_STRUCT_TIMESPEC -Ibuild/cmocka/include -c -o "$home/lib/cmocka.o" build/cmocka/src/cmocka.c
+    -DHAVE_STRUCT_TIMESPEC -Ibuild/cmocka/include -c -o "$home/lib/cmocka.o" \
+    build/cmocka/src/cmocka.c
   cp build/cmocka/include/*.h "$home/include/"
   ar rcs "$home/lib/libcmocka.a" "$home/lib/cmocka.o"
 fi

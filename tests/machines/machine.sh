@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034,SC2154
 # What cc and run.sh know of a machine; sourced with its name in $machine. Sets
 #   cc       the compiler for it
 #   sqlite   the folder of the amalgamation that it has; empty: the system's SQLite and cmocka

@@ -1,6 +1,7 @@
 #!/bin/sh
-# run.sh short|long MACHINE: builds a machine (build.sh), the extension and its tests for it, and runs
-# them there; prints TAP. README.md has the list. From the project's root; suite.mk says what is run.
+# run.sh short|long MACHINE: builds a machine (build.sh), the extension and its tests for it, and
+# runs them there; prints TAP. README.md has the list, suite.mk says what is run. From the
+# project's root.
 form=$1 machine=$2
 . tests/machines/machine.sh
 tests/machines/build.sh "$machine" || exit

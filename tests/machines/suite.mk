@@ -4,10 +4,11 @@ VERSIONS = sqlite-3.34.0 sqlite-3.43.0 sqlite-newest
 
 GATE_FILES += $(B)/sql-bytes $(B)/sql-shell
 GATE_SUITES += 'tests/machines/floor.sh'
-GATE_SUITES += $(patsubst %,'tests/machines/run.sh short %',$(MACHINES) $(filter-out %-newest,$(VERSIONS)))
+GATE_SUITES += $(patsubst %,'tests/machines/run.sh short %', \
+  $(MACHINES) $(filter-out %-newest,$(VERSIONS)))
 
 .PHONY: machines
-machines: $(B)/bloom.so $(B)/sql-bytes $(B)/sql-shell ## the tests on other machines and SQLites; needs deps-ci, takes an hour
+machines: $(B)/bloom.so $(B)/sql-bytes $(B)/sql-shell ## the tests on other machines and SQLites
 	@NO_SKIPS=1 tests/run 'tests/machines/floor.sh' \
 	  $(patsubst %,'tests/machines/run.sh long %',$(MACHINES) $(VERSIONS))
 

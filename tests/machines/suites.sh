@@ -8,7 +8,9 @@ shift
 left_out() {
   case "$machine $1" in
     *' CC='*linking.sh) [ "$machine" != musl ] || echo "it names the files of glibc" ;;
-    sqlite-3.34.0*examples/run.sh | sqlite-3.34.0*readme-blocks*) echo "the scripts use ->>, of 3.38" ;;
+    sqlite-3.34.0*examples/run.sh | sqlite-3.34.0*readme-blocks*)
+      echo "the scripts use ->>, of 3.38"
+      ;;
   esac
 }
 
