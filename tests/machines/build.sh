@@ -1,6 +1,7 @@
 #!/bin/sh
 # build.sh MACHINE: what a machine has before the extension comes: SQLite's library and shell,
-# cmocka, xxhash.h and the names of its tools, in build/machines/MACHINE. Does nothing when all is there.
+# cmocka, xxhash.h and the names of its tools, in build/machines/MACHINE. Does
+# nothing when all is there.
 set -eu
 machine=$1
 . tests/machines/machine.sh
