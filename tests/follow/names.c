@@ -184,8 +184,7 @@ static void test_taken_names(void) {
       "CREATE TABLE known_keys(q)",
       "CREATE VIEW known_keys AS SELECT 1",
       "CREATE TRIGGER known_insert AFTER INSERT ON t BEGIN SELECT 1; END",
-      "CREATE TRIGGER known_insert AFTER INSERT ON customers BEGIN "
-      "SELECT 1; END",
+      "CREATE TRIGGER known_insert AFTER INSERT ON customers BEGIN SELECT 1; END",
       "CREATE TRIGGER known_update AFTER DELETE ON t BEGIN SELECT 1; END",
       "CREATE TRIGGER known_delete AFTER DELETE ON t BEGIN SELECT 1; END"};
   for (unsigned i = 0; i < 2 * COUNT(taken); i += extent == TINY ? 5 : 1) {

@@ -56,7 +56,7 @@ static void on_crash(int number) {
 #endif
 
 void apart(const char *name, void (*function)(const void *argument), const void *argument) {
-  int status;
+  int status = 0;
   if (only && strncmp(name, only, strlen(only)) != 0) return;
   fflush(stdout);
   pid_t child = fork();

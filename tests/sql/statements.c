@@ -75,7 +75,7 @@ static void bound(sqlite3 *db) {
   ok(rows == 1 && code == SQLITE_DONE, "bound, one row, executed again: neither");
   rows = steps_with(many, damaged, &code);
   ok(rows == 1 && code == SQLITE_ERROR, "bound: a damaged body is found at the second row");
-  ok(strcmp(sqlite3_errmsg(db), BODY_SUM + 8) == 0, "bound: and named");
+  ok(strcmp(sqlite3_errmsg(db), &BODY_SUM[8]) == 0, "bound: and named");
   rows = steps_with(many, good, &code);
   ok(rows == 20000 && code == SQLITE_DONE, "bound: the same statement, a good filter");
   rows = steps_with(many, damaged, &code);

@@ -148,8 +148,8 @@ static sqlite3 *open_faulty(const char *path) {
 static const char *const script[] = {
     "INSERT INTO keys VALUES (nth(1))",
     "BEGIN",
-    "WITH RECURSIVE c(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM c WHERE i < 150)"
-    "INSERT INTO keys SELECT nth(i) FROM c",
+    ("WITH RECURSIVE c(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM c WHERE i < 150)"
+     "INSERT INTO keys SELECT nth(i) FROM c"),
     "SAVEPOINT a",
     "INSERT INTO keys SELECT nth(column1) FROM (VALUES (200), (201), (202))",
     "ROLLBACK TO a",

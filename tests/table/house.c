@@ -253,8 +253,8 @@ static void test_close(void) {
       "DROP TABLE seen",
       "SELECT bloom_lookup('none', 1)",
       "SELECT bloom_lookup('seen', 1), bloom_lookup('seen', 2), bloom_lookup('main.seen', 3)",
-      "BEGIN; INSERT INTO seen(key) VALUES (1); ALTER TABLE seen RENAME TO x; SELECT "
-      "bloom_lookup('x', 1)",
+      ("BEGIN; INSERT INTO seen(key) VALUES (1); ALTER TABLE seen RENAME TO x; SELECT "
+       "bloom_lookup('x', 1)"),
       "CREATE VIRTUAL TABLE temp.y USING bloom(n=9); SELECT bloom_lookup('y', 1)",
       "SELECT * FROM seen",
       "CREATE VIRTUAL TABLE bad USING bloom(n=0)",
