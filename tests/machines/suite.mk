@@ -2,7 +2,7 @@
 MACHINES = m32 unsigned-char signed-char musl s390x arm64
 VERSIONS = sqlite-3.34.0 sqlite-3.43.0 sqlite-newest
 
-GATE_FILES += $(B)/sql-bytes $(B)/sql-shell
+GATE_FILES += $(B)/sql-shell
 GATE_SUITES += 'tests/machines/floor.sh'
 GATE_SUITES += $(patsubst %,'tests/machines/run.sh short %', \
   $(MACHINES) $(filter-out %-newest,$(VERSIONS)))
@@ -21,9 +21,8 @@ MACHINE_SUITES = @tests/machines/suites.sh $(MACHINE) $(MACHINE_GOLDEN)
 WITH_NEWER = BLOOM=$(B)/newer/bloom.so
 
 .PHONY: machine-short machine-long version-short version-long
-machine-short: $(B)/bloom.so $(MACHINE_UNITS:%=$(B)/unit/%) $(B)/sql-bytes
-	$(MACHINE_SUITES) 'HERE=$(HERE) tests/machines/bytes.sh' \
-	  $(MACHINE_UNITS:%='CMOCKA_MESSAGE_OUTPUT=TAP $(B)/unit/%')
+machine-short: $(B)/bloom.so $(MACHINE_UNITS:%=$(B)/unit/%)
+	$(MACHINE_SUITES) $(MACHINE_UNITS:%='CMOCKA_MESSAGE_OUTPUT=TAP $(B)/unit/%')
 
 machine-long: $(B)/sql-bytes
 	@$(MAKE) -s $(CHECK_FILES)
