@@ -9,10 +9,8 @@ case $machine in
   sqlite-*) goal=version-$form ;;
   *) goal=machine-$form ;;
 esac
-optimize=-O2
-[ "$form" = long ] || optimize=-O1
 here=${B:-build}
 # Not the jobs, variables and targets of a make that runs this.
 unset MAKEFLAGS MAKELEVEL MFLAGS
 PATH=$home/bin:$PATH exec make -s B="build/machines/$machine" CC="tests/machines/cc $machine" \
-  CFLAGS="$optimize -g" MACHINE="$machine" HERE="$here" "$goal"
+  CFLAGS="-O2 -g" MACHINE="$machine" HERE="$here" "$goal"
