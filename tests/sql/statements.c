@@ -199,8 +199,9 @@ static void refs(sqlite3 *db) {
   expect(db, "bloom_ref: a damaged body at once",
          "SELECT bloom_contains((SELECT bloom_ref(f) FROM filters WHERE name = 'large damaged'), 1)",
          "code 1: bloom_ref: damaged filter: the body's checksum does not match");
-  lost(db, "CTE", "WITH c AS MATERIALIZED (SELECT bloom_ref(f) AS r FROM filters WHERE name = 'small') "
-                  "SELECT bloom_contains(r, i) FROM c, t");
+  /* AS MATERIALIZED would do it too, from 3.35 on. */
+  lost(db, "CTE", "WITH c AS (SELECT bloom_ref(f) AS r FROM filters WHERE name = 'small' "
+                  "ORDER BY 1 LIMIT 1) SELECT bloom_contains(r, i) FROM c, t");
   lost(db, "derived table",
        "SELECT bloom_contains(r, i) FROM (SELECT bloom_ref(f) AS r FROM filters WHERE name = 'small' "
        "ORDER BY 1 LIMIT 1), t");
