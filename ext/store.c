@@ -9,8 +9,7 @@
 enum {
   CHUNK_LOADED = 1,
   CHUNK_DIRTY = 2,
-  CHUNK_TOUCHED = 4,
-  CHUNK_SAVED = 8,
+  CHUNK_SAVED = 4,
   CHECK_BYTES = 8,
   CHUNK_BYTES = 4032, /* 63 lines of bits: with checksum and row header one page of 4096 */
   CELLS_ALIGNMENT = 64,
@@ -47,9 +46,7 @@ static int fail_limit(BloomStore *store) {
 static const char *const STATEMENT_SQL[BLOOM_STATEMENTS] = {
     "SELECT block FROM \"%w\".\"%w_data\" WHERE id = ?1",
     "UPDATE \"%w\".\"%w_data\" SET block = ?2 WHERE id = ?1",
-    "INSERT INTO \"%w\".\"%w_data\"(id, block) VALUES(?1, ?2)",
-    "DELETE FROM \"%w\".\"%w_data\" WHERE id >= ?1",
-    "PRAGMA \"%w\".data_version",
+    "INSERT INTO \"%w\".\"%w_data\"(id, block) VALUES(?1, ?2)", "PRAGMA \"%w\".data_version",
     "SELECT block FROM \"%w\".\"%w_data\" WHERE id = 0"};
 
 static int prepare(BloomStore *store, enum BloomStatement which, sqlite3_stmt **statement) {
@@ -137,6 +134,9 @@ static int lay_out(BloomStore *store, unsigned old_layers) {
   uint8_t *flags = sqlite3_realloc64(store->flags, chunks + 1);
   if (flags == NULL) return SQLITE_NOMEM;
   store->flags = flags;
+  uint64_t *dirty = sqlite3_realloc64(store->dirty, (chunks + 1) * sizeof *dirty);
+  if (dirty == NULL) return SQLITE_NOMEM;
+  store->dirty = dirty;
   uint64_t old_shift = store->memory ? (uint64_t)(store->cells - store->memory) : 0;
   uint8_t *memory = sqlite3_realloc64(store->memory, at + CELLS_ALIGNMENT);
   if (memory == NULL) return SQLITE_NOMEM;
@@ -149,7 +149,7 @@ static int lay_out(BloomStore *store, unsigned old_layers) {
   store->memory = memory;
   store->cells = memory + shift;
   store->filter.bytes = store->cells;
-  if (chunks > old_chunks) memset(store->flags + old_chunks, 0, chunks - old_chunks);
+  memset(store->flags + old_chunks, 0, chunks - old_chunks);
   store->unloaded += chunks - old_chunks;
   return SQLITE_OK;
 }
@@ -161,9 +161,21 @@ static void forget(BloomStore *store) {
   store->header_dirty = false;
   store->fill.occupied = -1;
   store->blind_adds = 0;
-  store->touched_count = 0;
   store->dirty_count = 0;
+  store->undo.count = 0;
   store->undo.open = false;
+}
+
+bool bloom_store_is_written(const BloomStore *store) {
+  return store->dirty_count == 0 && !store->header_dirty;
+}
+
+static void set_written(BloomStore *store) {
+  for (uint64_t i = 0; i < store->dirty_count; i++) {
+    store->flags[store->dirty[i]] &= (uint8_t)~CHUNK_DIRTY;
+  }
+  store->dirty_count = 0;
+  store->header_dirty = false;
 }
 
 /* ---- the list of a connection ---- */
@@ -200,7 +212,6 @@ static int save_chunk(BloomStore *store, uint64_t chunk) {
   BloomImage *image = &undo->images[undo->count++];
   const uint8_t *at = chunk_at(store, chunk, &size);
   image->chunk = chunk;
-  image->dirty = (store->flags[chunk] & CHUNK_DIRTY) != 0;
   memcpy(image->bytes, at, size);
   store->flags[chunk] |= CHUNK_SAVED;
   return SQLITE_OK;
@@ -223,13 +234,15 @@ int bloom_store_savepoint(BloomStore *store, int level) {
   if (undo->open) { /* of a statement that this one runs, as we do ourselves */
     undo->inner_level = level;
     undo->inner_changes = store->changes;
+    return SQLITE_OK;
   }
-  if (known || (store->dirty_count == 0 && !store->header_dirty) || undo->open) return SQLITE_OK;
+  if (known || bloom_store_is_written(store)) return SQLITE_OK;
   if (!statement_is_writing(store->db)) return bloom_store_flush(store);
   undo->open = true;
   undo->level = level;
   undo->count = 0;
   undo->chunks = store->first_chunk[store->filter.layer_count];
+  undo->dirty_count = store->dirty_count;
   undo->header_dirty = store->header_dirty;
   undo->key_types = store->filter.key_types;
   undo->layer_count = store->filter.layer_count;
@@ -258,33 +271,24 @@ void bloom_store_released(BloomStore *store, int level) {
 }
 
 /* Back to what memory was when the statement began: the layers that it appended go, then the chunks
-** that it touched get their bytes back. */
+** that it changed get their bytes back. */
 static void undo_statement(BloomStore *store) {
   const BloomUndo *undo = &store->undo;
-  uint64_t kept = 0, size;
+  uint64_t size;
   if (store->renamed_in) link_store(store, store->renamed_in);
   store->renamed_in = NULL;
-  for (uint64_t i = 0; i < store->touched_count; i++) {
-    if (store->touched[i] < undo->chunks) {
-      store->touched[kept++] = store->touched[i];
-    } else if (store->flags[store->touched[i]] & CHUNK_DIRTY) {
-      store->dirty_count--;
-    }
+  for (uint64_t i = undo->dirty_count; i < store->dirty_count; i++) {
+    store->flags[store->dirty[i]] &= (uint8_t)~CHUNK_DIRTY;
   }
-  store->touched_count = kept;
+  store->dirty_count = undo->dirty_count;
   store->filter.layer_count = undo->layer_count;
   store->filter.size = undo->size;
   store->filter.key_types = undo->key_types;
   store->header_dirty = undo->header_dirty;
   store->fill = undo->fill;
   for (uint64_t i = 0; i < undo->count; i++) {
-    const BloomImage *image = &undo->images[i];
-    uint8_t *at = chunk_at(store, image->chunk, &size);
-    memcpy(at, image->bytes, size);
-    if (!image->dirty && (store->flags[image->chunk] & CHUNK_DIRTY)) {
-      store->flags[image->chunk] &= (uint8_t)~CHUNK_DIRTY;
-      store->dirty_count--;
-    }
+    uint8_t *at = chunk_at(store, undo->images[i].chunk, &size);
+    memcpy(at, undo->images[i].bytes, size);
   }
 }
 
@@ -305,27 +309,6 @@ void bloom_store_rolled_back_to(BloomStore *store, int level) {
 }
 
 /* ---- chunks ---- */
-
-static int touch(BloomStore *store, uint64_t chunk) {
-  if (store->undo.open && chunk < store->undo.chunks && (store->flags[chunk] & CHUNK_SAVED) == 0) {
-    int code = save_chunk(store, chunk);
-    if (code != SQLITE_OK) return code;
-  }
-  if ((store->flags[chunk] & CHUNK_TOUCHED) == 0) {
-    if (store->touched_count == store->touched_room) {
-      uint64_t room = 2 * store->touched_room + 64;
-      uint64_t *touched = sqlite3_realloc64(store->touched, room * sizeof *touched);
-      if (touched == NULL) return SQLITE_NOMEM;
-      store->touched = touched;
-      store->touched_room = room;
-    }
-    store->touched[store->touched_count++] = chunk;
-  }
-  store->changes++;
-  store->dirty_count += (store->flags[chunk] & CHUNK_DIRTY) == 0;
-  store->flags[chunk] |= CHUNK_TOUCHED | CHUNK_DIRTY;
-  return SQLITE_OK;
-}
 
 /* Reads the block of an id into *block, borrowed until the statement is reset. */
 static int read_block(BloomStore *store, sqlite3_int64 id, sqlite3_stmt **read,
@@ -373,11 +356,34 @@ static int need(BloomStore *store, uint64_t chunk) {
   return store->flags[chunk] & CHUNK_LOADED ? SQLITE_OK : load_chunk(store, chunk);
 }
 
-int bloom_store_load(BloomStore *store) {
-  uint64_t chunks = store->first_chunk[store->filter.layer_count];
+/* Before a chunk is changed: it is in memory, can be undone, and will be written. */
+static int touch(BloomStore *store, uint64_t chunk) {
+  int code = need(store, chunk);
+  if (code == SQLITE_OK && store->undo.open && chunk < store->undo.chunks &&
+      (store->flags[chunk] & CHUNK_SAVED) == 0) {
+    code = save_chunk(store, chunk);
+  }
+  if (code != SQLITE_OK) return code;
+  if ((store->flags[chunk] & CHUNK_DIRTY) == 0) store->dirty[store->dirty_count++] = chunk;
+  store->flags[chunk] |= CHUNK_DIRTY;
+  store->changes++;
+  return SQLITE_OK;
+}
+
+/* Does one of these to every chunk of a layer. */
+static int each_chunk(BloomStore *store, unsigned layer, int (*act)(BloomStore *, uint64_t)) {
   int code = SQLITE_OK;
-  for (uint64_t i = 0; i < chunks && code == SQLITE_OK && store->unloaded > 0; i++) {
-    code = need(store, i);
+  for (uint64_t i = store->first_chunk[layer];
+       i < store->first_chunk[layer + 1] && code == SQLITE_OK; i++) {
+    code = act(store, i);
+  }
+  return code;
+}
+
+int bloom_store_load(BloomStore *store) {
+  int code = SQLITE_OK;
+  for (unsigned i = 0; i < store->filter.layer_count && code == SQLITE_OK; i++) {
+    code = each_chunk(store, i, need);
   }
   return code;
 }
@@ -419,8 +425,8 @@ static int write_block(BloomStore *store, enum BloomStatement which, sqlite3_int
   sqlite3_stmt *write;
   int code = statement(store, which, &write);
   if (code != SQLITE_OK) return code;
-  code = sqlite3_bind_int64(write, 1, id);
-  if (code == SQLITE_OK) code = sqlite3_bind_blob64(write, 2, block, size, SQLITE_STATIC);
+  sqlite3_bind_int64(write, 1, id);
+  code = sqlite3_bind_blob64(write, 2, block, size, SQLITE_STATIC);
   if (code != SQLITE_OK) return fail_sqlite(store, code); /* as over SQLITE_LIMIT_LENGTH */
   code = run(store, write);
   if (code == SQLITE_OK && which == BLOOM_UPDATE_BLOCK && sqlite3_changes(store->db) != 1) {
@@ -454,7 +460,6 @@ static int write_header(BloomStore *store, enum BloomStatement which) {
 int bloom_store_arm(BloomStore *store) {
   if (!store->fresh) return SQLITE_OK;
   store->fresh = false;
-  if (sqlite3_get_autocommit(store->db)) return SQLITE_OK;
   return run_sql(store,
                  "INSERT INTO \"%w\".\"%w_data\" SELECT id, block FROM \"%w\".\"%w_data\" "
                  "WHERE id < 0",
@@ -463,25 +468,17 @@ int bloom_store_arm(BloomStore *store) {
 
 int bloom_store_flush(BloomStore *store) {
   sqlite3_int64 rowid = sqlite3_last_insert_rowid(store->db);
+  uint64_t changes = store->changes;
   int code = SQLITE_OK;
   if (store->lost) return fail(store, SQLITE_ABORT, "the transaction must be rolled back");
-  if (store->flushing) {
-    return fail(store, SQLITE_CORRUPT_VTAB, "the table %s_data has a trigger", store->name);
+  for (uint64_t i = 0; i < store->dirty_count && code == SQLITE_OK; i++) {
+    code = write_chunk(store, BLOOM_UPDATE_BLOCK, store->dirty[i]);
   }
-  store->flushing = true;
-  for (uint64_t i = 0; i < store->touched_count && code == SQLITE_OK; i++) {
-    uint64_t chunk = store->touched[i];
-    if ((store->flags[chunk] & CHUNK_DIRTY) == 0) continue;
-    code = write_chunk(store, BLOOM_UPDATE_BLOCK, chunk);
-    if (code != SQLITE_OK || store->undo.open) continue; /* the statement may yet be undone */
-    store->flags[chunk] &= (uint8_t)~CHUNK_DIRTY;
-    store->dirty_count--;
+  if (code == SQLITE_OK && store->header_dirty) code = write_header(store, BLOOM_UPDATE_BLOCK);
+  if (code == SQLITE_OK && store->changes != changes) {
+    code = fail(store, SQLITE_CORRUPT_VTAB, "the table %s_data has a trigger", store->name);
   }
-  if (code == SQLITE_OK && store->header_dirty) {
-    code = write_header(store, BLOOM_UPDATE_BLOCK);
-    if (code == SQLITE_OK && !store->undo.open) store->header_dirty = false;
-  }
-  store->flushing = false;
+  if (code == SQLITE_OK && !store->undo.open) set_written(store); /* else it may yet be undone */
   sqlite3_set_last_insert_rowid(store->db, rowid);
   return code;
 }
@@ -495,13 +492,8 @@ static void end_transaction(BloomStore *store) {
 
 void bloom_store_committed(BloomStore *store) {
   end_transaction(store);
-  if (store->undo.open) close_undo(store);
-  for (uint64_t i = 0; i < store->touched_count; i++) {
-    store->flags[store->touched[i]] &= (uint8_t) ~(CHUNK_TOUCHED | CHUNK_DIRTY);
-  }
-  store->touched_count = 0;
-  store->dirty_count = 0;
-  store->header_dirty = false;
+  close_undo(store);
+  set_written(store);
 }
 
 void bloom_store_rolled_back(BloomStore *store) {
@@ -544,11 +536,6 @@ static int read_data_version(BloomStore *store, int *version) {
   *version = sqlite3_column_int(read, 0);
   sqlite3_reset(read);
   return code == SQLITE_ROW ? SQLITE_OK : fail_sqlite(store, code);
-}
-
-/* Nothing in memory is ahead of the shadow table: it may be forgotten. */
-static bool is_written(const BloomStore *store) {
-  return store->dirty_count == 0 && !store->header_dirty && !store->undo.open;
 }
 
 /* The pager's own version is quick to ask, but this connection's commits change it too; then the
@@ -629,18 +616,6 @@ static int append_layer(BloomStore *store, uint64_t capacity, float rate,
   return SQLITE_OK;
 }
 
-static int count_occupied(BloomStore *store) {
-  const BloomFilter *filter = &store->filter;
-  unsigned last = filter->layer_count - 1u;
-  int code = SQLITE_OK;
-  for (uint64_t i = store->first_chunk[last]; i < store->first_chunk[last + 1]; i++) {
-    code = need(store, i);
-    if (code != SQLITE_OK) return code;
-  }
-  bloom_count_fill(filter, &store->fill);
-  return SQLITE_OK;
-}
-
 /* Whether one chunk of the last layer is far from full. Its load strays 1.2 % (one sigma) from the
 ** layer's, and a full layer is at least at its capacity, so a chunk at nine tenths of that tells
 ** that the layer has room, without a look at the other chunks. */
@@ -666,8 +641,9 @@ static int make_room_for(BloomStore *store, uint64_t hash) {
   int code = SQLITE_OK;
   if (store->fill.occupied < 0) {
     if (has_room(store, hash)) return SQLITE_OK;
-    code = count_occupied(store);
+    code = each_chunk(store, store->filter.layer_count - 1u, need);
     if (code != SQLITE_OK) return code;
+    bloom_count_fill(&store->filter, &store->fill);
   }
   if (!bloom_is_full(&store->filter, &store->fill)) return SQLITE_OK;
   uint64_t capacity = bloom_next_layer(&store->filter, &rate);
@@ -676,44 +652,32 @@ static int make_room_for(BloomStore *store, uint64_t hash) {
 }
 
 int bloom_store_add(BloomStore *store, uint64_t hash, uint8_t type) {
-  BloomFilter *filter = &store->filter;
-  bool found;
+  const BloomFilter *filter = &store->filter;
+  bool counting = filter->kind == BLOOM_COUNTING, found;
   int code = bloom_store_contains(store, hash, &found);
   if (code != SQLITE_OK) return code;
   note_type(store, type);
-  if (filter->kind == BLOOM_COUNTING) {
-    code = load_key(store, 0, hash);
-    if (code == SQLITE_OK) code = touch_key(store, 0, hash);
-    if (code == SQLITE_OK) bloom_layer_increment(&filter->layers[0], store->cells, hash);
-    return code;
-  }
-  if (found) return SQLITE_OK;
-  code = make_room_for(store, hash);
-  unsigned last = filter->layer_count - 1u;
-  if (code == SQLITE_OK) code = touch_key(store, last, hash);
+  if (found && !counting) return SQLITE_OK;
+  if (!counting) code = make_room_for(store, hash);
+  const BloomLayer *last = &filter->layers[filter->layer_count - 1];
+  if (code == SQLITE_OK) code = touch_key(store, filter->layer_count - 1u, hash);
   if (code != SQLITE_OK) return code;
-  unsigned fresh = bloom_layer_insert(&filter->layers[last], store->cells, hash);
-  if (store->fill.occupied >= 0) store->fill.occupied += fresh;
+  if (counting) {
+    bloom_layer_increment(last, store->cells, hash);
+  } else {
+    unsigned fresh = bloom_layer_insert(last, store->cells, hash);
+    if (store->fill.occupied >= 0) store->fill.occupied += fresh;
+  }
   return SQLITE_OK;
 }
 
 int bloom_store_remove(BloomStore *store, uint64_t hash) {
-  int code = load_key(store, 0, hash);
-  if (code == SQLITE_OK) code = touch_key(store, 0, hash);
+  int code = touch_key(store, 0, hash);
   if (code == SQLITE_OK) bloom_layer_decrement(&store->filter.layers[0], store->cells, hash);
   return code;
 }
 
 /* ---- whole filters ---- */
-
-static int touch_layer(BloomStore *store, unsigned layer) {
-  int code = SQLITE_OK;
-  for (uint64_t i = store->first_chunk[layer];
-       i < store->first_chunk[layer + 1] && code == SQLITE_OK; i++) {
-    code = touch(store, i);
-  }
-  return code;
-}
 
 /* One layer of a filter: into one of equal geometry from `from` on, or behind the others. */
 static int merge_layer(BloomStore *store, const BloomFilter *filter, unsigned index,
@@ -730,7 +694,7 @@ static int merge_layer(BloomStore *store, const BloomFilter *filter, unsigned in
   } else {
     *from = into + 1;
   }
-  if (code == SQLITE_OK) code = touch_layer(store, into);
+  if (code == SQLITE_OK) code = each_chunk(store, into, touch);
   if (code != SQLITE_OK) return code;
   bloom_merge_cells(store->cells + store->filter.layers[into].offset, filter->bytes + layer->offset,
                     layer_bytes(store, into), filter->cell_bits, BLOOM_UNION);
@@ -739,14 +703,14 @@ static int merge_layer(BloomStore *store, const BloomFilter *filter, unsigned in
 
 int bloom_store_merge(BloomStore *store, const BloomFilter *filter) {
   unsigned from = 0;
+  int code = SQLITE_OK;
   if (filter->layer_count == 0) return SQLITE_OK;
   if (!bloom_may_merge(&store->filter, filter)) {
     char *reason = bloom_why_not_merge(&store->filter, filter);
-    int code = reason ? fail(store, SQLITE_ERROR, "%s", reason) : SQLITE_NOMEM;
+    code = reason ? fail(store, SQLITE_ERROR, "%s", reason) : SQLITE_NOMEM;
     sqlite3_free(reason);
     return code;
   }
-  int code = bloom_store_load(store);
   for (unsigned i = 0; i < filter->layer_count && code == SQLITE_OK; i++) {
     code = merge_layer(store, filter, i, &from);
   }
@@ -755,60 +719,15 @@ int bloom_store_merge(BloomStore *store, const BloomFilter *filter) {
   return code;
 }
 
-/* Cuts the filter down to its first `layers` layers. */
-static int drop_layers(BloomStore *store, unsigned layers) {
-  BloomFilter *filter = &store->filter;
-  sqlite3_stmt *delete;
-  int code = statement(store, BLOOM_DELETE_BLOCKS, &delete);
-  if (code != SQLITE_OK || layers == filter->layer_count) return code;
-  sqlite3_bind_int64(delete, 1, chunk_id(layers, 0));
-  code = run(store, delete);
-  if (code != SQLITE_OK) return code;
-  uint64_t kept = 0, first = store->first_chunk[layers];
-  for (uint64_t i = 0; i < store->touched_count; i++) {
-    if (store->touched[i] < first) {
-      store->touched[kept++] = store->touched[i];
-    } else if (store->flags[store->touched[i]] & CHUNK_DIRTY) {
-      store->dirty_count--;
-    }
-  }
-  store->touched_count = kept;
-  for (uint64_t i = first; i < store->first_chunk[filter->layer_count]; i++) {
-    if ((store->flags[i] & CHUNK_LOADED) == 0) store->unloaded--;
-  }
-  while (filter->layer_count > layers) {
-    filter->size -= layer_bytes(store, --filter->layer_count) + BLOOM_LAYER_BYTES;
-  }
-  store->header_dirty = true;
-  store->fill.occupied = -1;
-  return SQLITE_OK;
-}
-
-/* Empties the shadow table, also of what is damaged. */
+/* Empties the shadow table, also of what is damaged. What is in memory is no filter then, and a
+** statement that is to be undone could not put it back. */
 static int delete_all(BloomStore *store) {
-  sqlite3_stmt *delete;
   if (store->undo.open) {
     return fail(store, SQLITE_ERROR, "this cannot be done by a trigger, or for several rows");
   }
-  int code = statement(store, BLOOM_DELETE_BLOCKS, &delete);
-  if (code != SQLITE_OK) return code;
-  sqlite3_bind_int64(delete, 1, INT64_MIN);
-  code = run(store, delete);
+  int code = run_sql(store, "DELETE FROM \"%w\".\"%w_data\"", store->schema, store->name);
   forget(store);
   return code;
-}
-
-/* What can be had without the keys: layers at the end that hold nothing go. */
-int bloom_store_optimize(BloomStore *store) {
-  const BloomFilter *filter = &store->filter;
-  unsigned layers = filter->layer_count;
-  int code = store->undo.open ? delete_all(store) : bloom_store_load(store);
-  if (code != SQLITE_OK) return code;
-  while (layers > 1 &&
-         bloom_layer_occupied(&filter->layers[layers - 1], filter->cell_bits, store->cells) == 0) {
-    layers--;
-  }
-  return drop_layers(store, layers);
 }
 
 /* ---- life ---- */
@@ -823,14 +742,14 @@ BloomStore *bloom_store_find(BloomStores *stores, const char *schema, const char
 }
 
 void bloom_store_release(BloomStore *store) {
-  if (store == NULL || --store->references > 0) return;
+  if (--store->references > 0) return;
   unlink_store(store);
   finalize_statements(store);
   sqlite3_free(store->schema);
   sqlite3_free(store->name);
   sqlite3_free(store->memory);
   sqlite3_free(store->flags);
-  sqlite3_free(store->touched);
+  sqlite3_free(store->dirty);
   sqlite3_free(store->of);
   sqlite3_free(store->undo.images);
   sqlite3_free(store);
@@ -865,8 +784,7 @@ int bloom_store_open(BloomStores *stores, const char *schema, const char *name,
     store = new_store(stores, schema, name);
     if (store == NULL) return SQLITE_NOMEM;
   }
-  if (is_written(
-          store)) { /* it may be another table of the same name: rolled back to, or attached */
+  if (bloom_store_is_written(store)) { /* another table of the name: rolled back to, or attached */
     forget(store);
     sqlite3_free(store->of);
     store->asked = *asked;
@@ -900,16 +818,9 @@ static int make_first_layer(BloomStore *store) {
 int bloom_store_make(BloomStore *store) {
   int code = run_sql(store, "CREATE TABLE \"%w\".\"%w_data\"(id INTEGER PRIMARY KEY, block BLOB)",
                      store->schema, store->name);
+  if (code != SQLITE_OK) return code;
   store->fresh = true;
-  if (code != SQLITE_OK || store->of) return code;
-  code = make_first_layer(store);
-  if (code != SQLITE_OK) {
-    char text[sizeof store->error];
-    memcpy(text, store->error, sizeof text);
-    bloom_store_drop(store);
-    memcpy(store->error, text, sizeof text);
-  }
-  return code;
+  return store->of ? SQLITE_OK : make_first_layer(store);
 }
 
 int bloom_store_clear(BloomStore *store) {
@@ -921,8 +832,9 @@ int bloom_store_adopt(BloomStore *store, const void *blob, uint64_t size) {
   char reason[BLOOM_REASON_BYTES];
   int code = delete_all(store);
   if (code != SQLITE_OK) return code;
-  if (!bloom_decode(blob, size, &store->filter, reason))
+  if (!bloom_decode(blob, size, &store->filter, reason)) {
     return fail(store, SQLITE_ERROR, "%s", reason);
+  }
   const uint8_t *from = store->filter.bytes + store->filter.body;
   store->unloaded = 0;
   memset(store->first_chunk, 0, sizeof store->first_chunk);
@@ -982,7 +894,7 @@ int bloom_store_pin(BloomStore *store, sqlite3_stmt **pin) {
   if (*pin == store->statements[BLOOM_PIN]) store->pinned = true;
   code = sqlite3_step(*pin);
   if ((first || sqlite3_stmt_status(*pin, SQLITE_STMTSTATUS_REPREPARE, 1) > 0) &&
-      is_written(store)) {
+      bloom_store_is_written(store)) {
     store->valid = false; /* the schema may be another database's now */
   }
   if (code == SQLITE_ROW) return SQLITE_OK;

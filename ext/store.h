@@ -10,12 +10,13 @@
 ** second object is connected while the first still waits in its transaction. Its memory is what a
 ** read transaction on the schema shows, plus this connection's own changes:
 **
-**   loaded   the chunk is in memory           dirty    memory is ahead of the shadow table
-**   touched  changed in this transaction      saved    its bytes before this statement are kept
+**   loaded   the chunk is in memory
+**   dirty    memory is ahead of the shadow table
+**   saved    its bytes before this statement are kept
 **
 ** Dirty chunks are written when the user opens a savepoint and when the transaction is synced, so
-** that the shadow table is complete wherever SQLite can roll back to; rolling back forgets what was
-** touched, and the next use reads it again. The savepoint of a single statement is not worth two
+** that the shadow table is complete wherever SQLite can roll back to; rolling back forgets all that
+** is in memory, and the next use reads it again. The savepoint of a single statement is not worth two
 ** pages: there the chunks' bytes before are kept, and put back. Nothing is read from memory before
 ** the data version was compared inside a transaction.
 **
@@ -27,12 +28,11 @@
 #include "args.h"
 
 enum BloomStatement {
-  BLOOM_READ_BLOCK,    /* a block by its id */
-  BLOOM_UPDATE_BLOCK,  /* a block that is there */
-  BLOOM_INSERT_BLOCK,  /* a block that is not */
-  BLOOM_DELETE_BLOCKS, /* all blocks from an id on */
-  BLOOM_DATA_VERSION,  /* PRAGMA data_version */
-  BLOOM_PIN,           /* the header, stepped for as long as a caller needs the snapshot */
+  BLOOM_READ_BLOCK,   /* a block by its id */
+  BLOOM_UPDATE_BLOCK, /* a block that is there */
+  BLOOM_INSERT_BLOCK, /* a block that is not */
+  BLOOM_DATA_VERSION, /* PRAGMA data_version */
+  BLOOM_PIN,          /* the header, stepped for as long as a caller needs the snapshot */
   BLOOM_STATEMENTS
 };
 
@@ -51,7 +51,6 @@ typedef struct BloomStores {
 
 typedef struct BloomImage {
   uint64_t chunk;
-  bool dirty;
   uint8_t bytes[4032];
 } BloomImage;
 
@@ -61,6 +60,7 @@ typedef struct BloomUndo {
   uint64_t count;
   uint64_t room;
   uint64_t chunks; /* how many there were when it began; and the state then: */
+  uint64_t dirty_count;
   uint64_t size;
   BloomFill fill;
   int level;       /* SQLite's number of the savepoint */
@@ -81,7 +81,6 @@ struct BloomStore {
   unsigned references; /* table objects, and statements that use bloom_lookup */
   bool valid;          /* filter and flags are of the versions below */
   bool header_dirty;
-  bool flushing;
   bool fresh;             /* created in this transaction, see bloom_store_arm */
   sqlite3_file *file;     /* of the pager whose versions these are: */
   unsigned pager_version; /* SQLITE_FCNTL_DATA_VERSION when last seen valid */
@@ -92,17 +91,15 @@ struct BloomStore {
   uint8_t *flags;                             /* of each chunk: CHUNK_ bits */
   uint64_t first_chunk[BLOOM_MAX_LAYERS + 1]; /* of each layer, in flags */
   uint64_t unloaded;                          /* chunks that are not in memory */
-  uint64_t *touched;                          /* chunks, each once */
-  uint64_t touched_count;
-  uint64_t dirty_count; /* chunks that are dirty */
-  int level;            /* the innermost savepoint that the store was told of, or -1 */
-  uint64_t changes;     /* ever made to chunks */
+  uint64_t *dirty;                            /* chunks, with room for all */
+  uint64_t dirty_count;
+  int level;        /* the innermost savepoint that the store was told of, or -1 */
+  uint64_t changes; /* ever made to chunks */
   BloomUndo undo;
   bool lost;               /* what was to be undone is not known: see bloom_store_rolled_back_to */
   BloomStores *renamed_in; /* where it was linked before this statement renamed the table */
-  uint64_t touched_room;
-  BloomFill fill;      /* of the last layer; occupied less than 0: not known */
-  unsigned blind_adds; /* keys added while that was not known */
+  BloomFill fill;          /* of the last layer; occupied less than 0: not known */
+  unsigned blind_adds;     /* keys added while that was not known */
   sqlite3_stmt *statements[BLOOM_STATEMENTS];
   bool pinned; /* statements[BLOOM_PIN] is in use */
   BloomParams
@@ -125,6 +122,9 @@ BloomStore *bloom_store_find(BloomStores *stores, const char *schema, const char
 /* Inside a transaction on the schema: memory is made to agree with it. */
 int bloom_store_validate(BloomStore *store);
 
+/* Nothing in memory is ahead of the shadow table: it may be forgotten. */
+bool bloom_store_is_written(const BloomStore *store);
+
 int bloom_store_contains(BloomStore *store, uint64_t hash, bool *found);
 
 /* Inside a write transaction, validated: changes. */
@@ -132,7 +132,6 @@ int bloom_store_add(BloomStore *store, uint64_t hash, uint8_t type);
 int bloom_store_remove(BloomStore *store, uint64_t hash);
 int bloom_store_merge(BloomStore *store, const BloomFilter *filter);
 int bloom_store_clear(BloomStore *store);
-int bloom_store_optimize(BloomStore *store);
 
 /* To be called before the first change of a transaction. */
 int bloom_store_arm(BloomStore *store);

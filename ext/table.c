@@ -31,7 +31,7 @@ enum {
 enum {
   PLAN_SCAN,
   PLAN_KEY,
-  PLAN_KEY_SHOWN
+  PLAN_KEYS /* key IN (...), all at once */
 };
 
 typedef struct Table {
@@ -39,11 +39,19 @@ typedef struct Table {
   BloomStore *store;
 } Table;
 
+/* A key that is perhaps in, as the query gave it. */
+typedef struct Row {
+  sqlite3_value *key;
+  uint64_t hash;
+} Row;
+
 typedef struct Cursor {
   sqlite3_vtab_cursor base;
-  sqlite3_value *key; /* of the row, when a query asks for it */
-  uint64_t hash;
-  bool at_row;
+  Row *rows; /* of this query: 0 .. count - 1 */
+  uint64_t count;
+  uint64_t room;
+  uint64_t at;
+  Row first; /* where rows points to before it is more than one */
 } Cursor;
 
 static BloomStore *store_of(sqlite3_vtab *table) {
@@ -64,22 +72,17 @@ static void unquote(char *text, size_t length) {
 }
 
 /* "name = value" of one argument: its value, unquoted and from sqlite3_malloc, if it has this name.
-*/
+** SQLite has cut off what is around it. */
 static bool argument_value(const char *argument, const char *name, char **value) {
-  size_t length = strlen(name), end;
-  while (*argument == ' ' || *argument == '\t' || *argument == '\n') argument++;
+  static const char spaces[] = " \t\r\n\f";
+  size_t length = strlen(name);
   if (sqlite3_strnicmp(argument, name, (int)length) != 0) return false;
   argument += length;
-  while (*argument == ' ' || *argument == '\t' || *argument == '\n') argument++;
+  argument += strspn(argument, spaces);
   if (*argument++ != '=') return false;
-  while (*argument == ' ' || *argument == '\t' || *argument == '\n') argument++;
-  end = strlen(argument);
-  while (end > 0 &&
-         (argument[end - 1] == ' ' || argument[end - 1] == '\t' || argument[end - 1] == '\n')) {
-    end--;
-  }
-  *value = sqlite3_mprintf("%.*s", (int)end, argument);
-  if (*value) unquote(*value, end);
+  argument += strspn(argument, spaces);
+  *value = sqlite3_mprintf("%s", argument);
+  if (*value) unquote(*value, strlen(*value));
   return true;
 }
 
@@ -114,18 +117,17 @@ static bool sort_arguments(int argc, const char *const *argv, char *texts[ARGUME
   return true;
 }
 
-/* The texts as SQL values: numbers where they spell numbers, NULL where they are missing. */
+/* n, p and kind as SQL values: numbers where they spell numbers, NULL where they are missing. */
 static int text_values(sqlite3 *db, char *texts[ARGUMENTS], sqlite3_value *values[ARGUMENTS]) {
-  sqlite3_stmt *echo;
-  int code = sqlite3_prepare_v2(db, "SELECT ?1, ?2, ?3, ?4", -1, &echo, NULL);
-  if (code != SQLITE_OK) return code;
-  for (int i = 0; i < ARGUMENTS; i++) {
-    if (code == SQLITE_OK) code = sqlite3_bind_text(echo, i + 1, texts[i], -1, SQLITE_STATIC);
-  }
+  sqlite3_stmt *echo = NULL;
+  char *sql = sqlite3_mprintf("SELECT %Q, %Q, %Q", texts[ARGUMENT_N], texts[ARGUMENT_P],
+                              texts[ARGUMENT_KIND]);
+  int code = sql ? sqlite3_prepare_v2(db, sql, -1, &echo, NULL) : SQLITE_NOMEM;
+  sqlite3_free(sql);
   if (code == SQLITE_OK) code = sqlite3_step(echo);
-  for (int i = 0; i < ARGUMENTS && code == SQLITE_ROW; i++) {
+  for (int i = 0; i < ARGUMENT_OF && code == SQLITE_ROW; i++) {
     sqlite3_value *value = sqlite3_column_value(echo, i);
-    if (i < ARGUMENT_KIND) sqlite3_value_numeric_type(value);
+    if (i != ARGUMENT_KIND) sqlite3_value_numeric_type(value);
     values[i] = sqlite3_value_dup(value);
     if (values[i] == NULL || (texts[i] && sqlite3_value_text(value) == NULL)) code = SQLITE_NOMEM;
   }
@@ -224,13 +226,11 @@ static int make_table(BloomStore *store, char **error) {
   if (code == SQLITE_OK) code = bloom_store_make(store);
   if (code == SQLITE_OK && store->of) {
     code = bloom_follow_build(store, asked->n, asked->p, asked->kind);
-    if (store->error[0]) *error = sqlite3_mprintf("bloom: %s", store->error);
-    if (code != SQLITE_OK) {
-      bloom_follow_stop(store);
-      bloom_store_drop(store);
-    }
-  } else if (store->error[0]) {
-    *error = sqlite3_mprintf("bloom: %s", store->error);
+  }
+  if (store->error[0]) *error = sqlite3_mprintf("bloom: %s", store->error);
+  if (code != SQLITE_OK && store->fresh) { /* its shadow table and triggers are its own */
+    bloom_follow_stop(store);
+    bloom_store_drop(store);
   }
   store->error[0] = 0;
   return code;
@@ -339,6 +339,18 @@ static int get_ready(BloomStore *store) {
   return code == SQLITE_OK ? bloom_follow_check(store) : code;
 }
 
+/* Whether constraint i is key IN (...), which then comes all at once: from SQLite 3.38 on. An older
+** one asks for each key by itself. */
+static bool takes_all(sqlite3_index_info *info, int i) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+  return sqlite3_libversion_number() >= 3038000 && sqlite3_vtab_in(info, i, 1);
+#else
+  (void)info;
+  (void)i;
+  return false;
+#endif
+}
+
 /* key = ? (or IS ?) is one probe. A plan without it would have to list the keys: it costs so much
 ** that it is taken only when there is no other, and then says so. */
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info) {
@@ -356,12 +368,13 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info) {
       unusable = true;
       continue;
     }
+    bool all = takes_all(info, i);
     info->aConstraintUsage[i].argvIndex = 1;
     info->aConstraintUsage[i].omit = 1;
-    info->idxNum = info->colUsed & 1 ? PLAN_KEY_SHOWN : PLAN_KEY;
-    info->estimatedCost = 2;
-    info->estimatedRows = 1;
-    info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+    info->idxNum = all ? PLAN_KEYS : PLAN_KEY;
+    info->estimatedCost = all ? 50 : 2;
+    info->estimatedRows = all ? 25 : 1;
+    info->idxFlags = all ? 0 : SQLITE_INDEX_SCAN_UNIQUE;
     return SQLITE_OK;
   }
   return unusable ? SQLITE_CONSTRAINT : SQLITE_OK;
@@ -372,59 +385,102 @@ static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result) {
   (void)table;
   if (cursor == NULL) return SQLITE_NOMEM;
   memset(cursor, 0, sizeof *cursor);
+  cursor->rows = &cursor->first;
+  cursor->room = 1;
   *result = &cursor->base;
   return SQLITE_OK;
 }
 
+static void empty_cursor(Cursor *cursor) {
+  while (cursor->count > 0) sqlite3_value_free(cursor->rows[--cursor->count].key);
+  cursor->at = 0;
+}
+
 static int close_cursor(sqlite3_vtab_cursor *base) {
-  sqlite3_value_free(((Cursor *)base)->key);
-  sqlite3_free(base);
+  Cursor *cursor = (Cursor *)base;
+  empty_cursor(cursor);
+  if (cursor->rows != &cursor->first) sqlite3_free(cursor->rows);
+  sqlite3_free(cursor);
   return SQLITE_OK;
+}
+
+static BLOOM_NOINLINE int more_rows(Cursor *cursor) {
+  uint64_t room = 4 * cursor->room;
+  Row *old = cursor->rows == &cursor->first ? NULL : cursor->rows;
+  Row *rows = sqlite3_realloc64(old, room * sizeof *rows);
+  if (rows == NULL) return SQLITE_NOMEM;
+  if (old == NULL) rows[0] = cursor->first;
+  cursor->rows = rows;
+  cursor->room = room;
+  return SQLITE_OK;
+}
+
+/* Adds the row of a key that is perhaps in. */
+BLOOM_INLINE int probe(Cursor *cursor, sqlite3_value *key) {
+  Row row;
+  bool found;
+  int type = bloom_key_hash_value(key, &row.hash);
+  if (type <= 0) return type < 0 ? SQLITE_NOMEM : SQLITE_OK;
+  int code = bloom_store_contains(store_of(cursor->base.pVtab), row.hash, &found);
+  if (code != SQLITE_OK || !found) return code;
+  if (cursor->count == cursor->room && more_rows(cursor) != SQLITE_OK) return SQLITE_NOMEM;
+  row.key = sqlite3_value_dup(key);
+  if (row.key == NULL) return SQLITE_NOMEM;
+  cursor->rows[cursor->count++] = row;
+  return SQLITE_OK;
+}
+
+static BLOOM_NOINLINE int probe_all(Cursor *cursor, sqlite3_value *list) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+  sqlite3_value *key;
+  int code = sqlite3_vtab_in_first(list, &key);
+  while (code == SQLITE_OK) {
+    code = probe(cursor, key);
+    if (code == SQLITE_OK) code = sqlite3_vtab_in_next(list, &key);
+  }
+  return code == SQLITE_DONE ? SQLITE_OK : code;
+#else
+  return probe(cursor, list);
+#endif
 }
 
 static int filter_cursor(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
                          sqlite3_value **argv) {
   Cursor *cursor = (Cursor *)base;
-  int type, code;
   (void)text;
   (void)argc;
-  cursor->at_row = false;
+  empty_cursor(cursor);
   if (plan == PLAN_SCAN) {
-    return refuse_write(
-        base->pVtab,
-        "a filter cannot list its keys: ask for one with WHERE key = ..., or for the "
-        "whole filter with bloom_snapshot");
+    return refuse_write(base->pVtab,
+                  "a filter cannot list its keys: ask for one with WHERE key = ..., or for the "
+                  "whole filter with bloom_snapshot");
   }
-  code = get_ready(store_of(base->pVtab));
-  if (code != SQLITE_OK) return tell(base->pVtab, code);
-  type = bloom_key_hash_value(argv[0], &cursor->hash);
-  if (type <= 0) return type < 0 ? SQLITE_NOMEM : SQLITE_OK;
-  code = bloom_store_contains(store_of(base->pVtab), cursor->hash, &cursor->at_row);
-  if (code == SQLITE_OK && cursor->at_row && plan == PLAN_KEY_SHOWN) {
-    sqlite3_value_free(cursor->key);
-    cursor->key = sqlite3_value_dup(argv[0]);
-    if (cursor->key == NULL) return SQLITE_NOMEM;
+  int code = get_ready(store_of(base->pVtab));
+  if (code == SQLITE_OK) {
+    code = plan == PLAN_KEYS ? probe_all(cursor, argv[0]) : probe(cursor, argv[0]);
   }
-  return tell(base->pVtab, code);
+  return code == SQLITE_OK ? SQLITE_OK : tell(base->pVtab, code);
 }
 
 static int next_row(sqlite3_vtab_cursor *base) {
-  ((Cursor *)base)->at_row = false;
+  ((Cursor *)base)->at++;
   return SQLITE_OK;
 }
 
 static int at_end(sqlite3_vtab_cursor *base) {
-  return !((Cursor *)base)->at_row;
+  const Cursor *cursor = (const Cursor *)base;
+  return cursor->at >= cursor->count;
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number) {
-  Cursor *cursor = (Cursor *)base;
-  if (number == COLUMN_KEY && cursor->key) sqlite3_result_value(context, cursor->key);
+  const Cursor *cursor = (const Cursor *)base;
+  if (number == COLUMN_KEY) sqlite3_result_value(context, cursor->rows[cursor->at].key);
   return SQLITE_OK;
 }
 
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *result) {
-  *result = (sqlite3_int64)((Cursor *)base)->hash;
+  const Cursor *cursor = (const Cursor *)base;
+  *result = (sqlite3_int64)cursor->rows[cursor->at].hash;
   return SQLITE_OK;
 }
 
@@ -443,21 +499,17 @@ static int run_command(sqlite3_vtab *table, sqlite3_value *value) {
   const char *command = (const char *)sqlite3_value_text(value);
   if (command == NULL) return SQLITE_NOMEM;
   if (sqlite3_stricmp(command, "clear") == 0) {
-    return store->of
-               ? refuse_write(table, "a table with of= has the keys of its source: rebuild it")
-               : bloom_store_clear(store);
+    return store->of ? refuse_write(table, "a table with of= has the keys of its source: rebuild it")
+                     : bloom_store_clear(store);
   }
   if (sqlite3_stricmp(command, "optimize") == 0) {
-    int code = bloom_store_validate(store);
-    if (code != SQLITE_OK) return code;
-    return store->of ? build_again(store, true) : bloom_store_optimize(store);
+    return store->of ? build_again(store, true) : SQLITE_OK; /* nothing to gain without keys */
   }
   if (sqlite3_stricmp(command, "rebuild") != 0) {
     return refuse_write(table, "the commands are 'clear', 'optimize' and 'rebuild'");
   }
   if (store->of == NULL) {
-    return refuse_write(table,
-                        "only a table with of= can be rebuilt: clear it and insert the keys");
+    return refuse_write(table, "only a table with of= can be rebuilt: clear it and insert the keys");
   }
   return build_again(store, false);
 }
@@ -500,10 +552,9 @@ static int insert(sqlite3_vtab *table, sqlite3_value **argv) {
 
 static int forget_key(sqlite3_vtab *table, sqlite3_value *rowid_value) {
   if (store_of(table)->asked.kind != BLOOM_COUNTING) {
-    return refuse_write(
-        table,
-        "a plain filter cannot forget a key, since its bits belong to other keys too: "
-        "create the table with kind=counting, or rebuild it without the key");
+    return refuse_write(table,
+                  "a plain filter cannot forget a key, since its bits belong to other keys too: "
+                  "create the table with kind=counting, or rebuild it without the key");
   }
   return bloom_store_remove(store_of(table), (uint64_t)sqlite3_value_int64(rowid_value));
 }
@@ -515,18 +566,19 @@ static int change(sqlite3_vtab *table, int argc, sqlite3_value **argv) {
   if (adds && sqlite3_value_type(argv[1]) != SQLITE_NULL) {
     return refuse_write(table, "a rowid cannot be given, it is the key's hash");
   }
-  if (adds && sqlite3_value_type(argv[2 + COLUMN_COMMAND]) != SQLITE_NULL) {
-    return tell(table, run_command(table, argv[2 + COLUMN_COMMAND]));
-  }
   int code = store->valid ? SQLITE_OK : bloom_store_validate(store);
-  if (code == SQLITE_OK) code = adds ? insert(table, argv) : forget_key(table, argv[0]);
-  return tell(table, code);
+  if (code != SQLITE_OK) return code;
+  if (!adds) return forget_key(table, argv[0]);
+  return sqlite3_value_type(argv[2 + COLUMN_COMMAND]) == SQLITE_NULL
+             ? insert(table, argv)
+             : run_command(table, argv[2 + COLUMN_COMMAND]);
 }
 
 static int update(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *id) {
   int code = bloom_store_arm(store_of(table));
   (void)id;
-  return code == SQLITE_OK ? change(table, argc, argv) : tell(table, code);
+  if (code == SQLITE_OK) code = change(table, argc, argv);
+  return tell(table, code);
 }
 
 /* PRAGMA integrity_check, from SQLite 3.44 on: every chunk is there and matches its checksum, and
@@ -537,7 +589,7 @@ static int check_integrity(sqlite3_vtab *table, const char *schema, const char *
   sqlite3_int64 missing = 0;
   int code;
   (void)flags;
-  store->valid = store->valid && store->touched_count > 0; /* read it all again */
+  store->valid = store->valid && !bloom_store_is_written(store); /* read it all again */
   code = get_ready(store);
   if (code == SQLITE_OK) code = bloom_store_load(store);
   if (code == SQLITE_OK && store->of) code = bloom_follow_verify(store, &missing);

@@ -1,5 +1,6 @@
 /* damage: the shadow table is not what the extension wrote. The next read of another connection
 ** must be an error in words: never a 0, never a crash. */
+#include "hash.h"
 #include "table.h"
 
 /* Chunks of layer 0 have ids 1, 2, ...; of layer 1 from 4294967297 on. */
@@ -228,6 +229,112 @@ static void test_extra_rows(void) {
   }
 }
 
+/* ---- damage that this connection does itself, while the table is in memory ---- */
+
+static sqlite3 *open_copy(void) {
+  copy_whole();
+  sqlite3 *db = open_database(scratch("damage"));
+  run(db,
+      "CREATE TEMP VIEW numbers AS WITH RECURSIVE c(value) AS (VALUES(1) UNION ALL "
+      "SELECT value + 1 FROM c WHERE value < 3000) SELECT value FROM c");
+  return db;
+}
+
+static void test_own_damage(void) {
+  sqlite3 *db = open_copy();
+  expect(db, "damage: own: before", "3000",
+         "SELECT sum(bloom_lookup('seen', nth(value))) FROM numbers");
+  run(db, "DELETE FROM seen_data WHERE id = 2");
+  expect_error(db, "damage: own: a write that finds its row gone", SQLITE_CORRUPT,
+               "row 2 is missing", "INSERT INTO seen(key) SELECT absent(value) FROM numbers");
+  close_database(db);
+
+  db = open_copy();
+  run(db,
+      "CREATE TRIGGER t AFTER UPDATE ON seen_data BEGIN INSERT INTO seen(key) VALUES "
+      "('by ' || new.id), ('and ' || new.id); END");
+  expect_error(db, "damage: own: a trigger on the shadow table that writes into it: COMMIT",
+               SQLITE_LOCKED, "locked", "INSERT INTO seen(key) VALUES ('one')");
+  run(db, "BEGIN; INSERT INTO seen(key) VALUES ('one')");
+  expect_error(db, "damage: own: a trigger on the shadow table that writes into it: SAVEPOINT",
+               SQLITE_CORRUPT, "malformed", "SAVEPOINT a");
+  run(db, "ROLLBACK");
+  run(db, "DROP TRIGGER t; INSERT INTO seen(key) VALUES ('two')");
+  expect(db, "damage: own: without it the table goes on", "3001",
+         "SELECT sum(bloom_lookup('seen', nth(value))) + bloom_lookup('seen', 'two') FROM numbers");
+  close_database(db);
+}
+
+/* The header goes while a statement looks up, and what it had in memory is rolled back. */
+static void test_running_damage(void) {
+  sqlite3 *db = open_copy();
+  sqlite3_stmt *lookup;
+  sqlite3_prepare_v2(db, "SELECT bloom_lookup('seen', nth(value)) FROM numbers", -1, &lookup, NULL);
+  run(db, "BEGIN");
+  test(sqlite3_step(lookup) == SQLITE_ROW, "damage: a lookup runs");
+  run(db,
+      "SAVEPOINT a; INSERT INTO seen(key) VALUES ('a'); ROLLBACK TO a;"
+      "UPDATE seen_data SET block = x'' WHERE id = 0");
+  test(sqlite3_step(lookup) == SQLITE_ERROR || sqlite3_errcode(db) == SQLITE_CORRUPT,
+       "damage: and tells of it: %s", sqlite3_errmsg(db));
+  test(strstr(sqlite3_errmsg(db), "row 0 is empty") != NULL, "damage: in words");
+  sqlite3_finalize(lookup);
+  run(db, "ROLLBACK");
+  expect(db, "damage: rolled back, it is forgiven", "1", "SELECT bloom_lookup('seen', nth(1))");
+  close_database(db);
+}
+
+/* Keys whose own chunks are sound; what is needed beside them is not. */
+static void test_other_chunk(void) {
+  sqlite3 *db = open_copy();
+  run(db, "CREATE TABLE sound(key); UPDATE seen_data SET block = x'00' WHERE id = 2");
+  for (int i = 1; i <= 400; i++) {
+    try_sql(db, "INSERT INTO sound SELECT absent(%d) WHERE bloom_lookup('seen', absent(%d)) = 0", i,
+            i);
+  }
+  test(atoi(ask(db, "SELECT count(*) FROM sound")) > 50, "damage: keys beside a damaged chunk");
+  close_database(db);
+  db = open_database(scratch("damage"));
+  expect(db, "damage: beside it, few keys can be added", "(no row)",
+         "INSERT INTO seen(key) SELECT key FROM sound LIMIT 3");
+  expect_error(db, "damage: for more the layer's keys are counted", SQLITE_CORRUPT, "row 2",
+               "INSERT INTO seen(key) SELECT key FROM sound");
+  expect_error(db, "damage: a filter cannot be merged into it", SQLITE_CORRUPT, "row 2",
+               "INSERT INTO seen(filter) SELECT bloom_build(1, 20000, 0.01)");
+  close_database(db);
+}
+
+/* with_number(header, at, number): the header with another number, and the right checksum. */
+static void with_number(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  unsigned char header[4096];
+  size_t size = (size_t)sqlite3_value_bytes(argv[0]), at = (size_t)sqlite3_value_int(argv[1]);
+  uint64_t number = (uint64_t)sqlite3_value_int64(argv[2]), check;
+  (void)argc;
+  memcpy(header, sqlite3_value_blob(argv[0]), size);
+  for (int i = 0; i < 8; i++) header[at + (size_t)i] = (unsigned char)(number >> 8 * i);
+  check = XXH3_64bits(header, size - 8);
+  for (int i = 0; i < 8; i++) header[size - 8 + (size_t)i] = (unsigned char)(check >> 8 * i);
+  sqlite3_result_blob(context, header, (int)size, SQLITE_TRANSIENT);
+}
+
+/* A header, right in itself, whose next layer would have more cells than any. */
+static void test_capacity(void) {
+  sqlite3 *db = open_copy();
+  sqlite3_create_function(db, "with_number", 3, SQLITE_UTF8, NULL, with_number, NULL, NULL);
+  run(db, "UPDATE grown_data SET block = with_number(block, 32, 1 << 61) WHERE id = 0");
+  close_database(db);
+  db = open_database(scratch("damage"));
+  expect(db, "damage: a capacity of 2^61", "1", "SELECT bloom_lookup('grown', nth(1))");
+  int key = 0;
+  while (key < 20000 &&
+         try_sql(db, "INSERT INTO grown(key) VALUES (absent(%d))", key) == SQLITE_OK) {
+    key++;
+  }
+  test(sqlite3_errcode(db) == SQLITE_TOOBIG && strstr(sqlite3_errmsg(db), "limit"),
+       "damage: a capacity of 2^61: it does not grow (%d keys): %s", key, sqlite3_errmsg(db));
+  close_database(db);
+}
+
 void test_damage(void) {
   sqlite3 *db = open_database(fresh("whole"));
   run(db, "%s", make_sql);
@@ -242,4 +349,8 @@ void test_damage(void) {
   test_damages();
   test_bits();
   test_extra_rows();
+  test_own_damage();
+  test_running_damage();
+  test_other_chunk();
+  test_capacity();
 }

@@ -332,7 +332,57 @@ static void test_limit(void) {
   close_database(db);
 }
 
+/* ---- layers ---- */
+
+/* Filters that outgrew n by different numbers of keys have second layers of different sizes. */
+static void test_layers(void) {
+  sqlite3 *db = open_database(fresh("layers"));
+  int merged = 0;
+  run(db,
+      "PRAGMA synchronous = OFF; CREATE VIRTUAL TABLE many USING bloom(n=4);"
+      "CREATE TEMP VIEW c AS WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c"
+      " WHERE i < 900) SELECT i FROM c");
+  while (merged < 80 && try_sql(db,
+                                "INSERT INTO many(filter) SELECT bloom_build(nth(i), 4) FROM c "
+                                "WHERE i <= %d",
+                                9 * merged + 50) == SQLITE_OK) {
+    merged++;
+  }
+  test(merged > 60 && merged < 80 && strstr(sqlite3_errmsg(db), "more than 64 layers"),
+       "layers: %d filters are merged, then: %s", merged, sqlite3_errmsg(db));
+  expect(db, "layers: as many as there may be", "64", "SELECT bloom_status('many') ->> 'layers'");
+  char keys[60];
+  snprintf(keys, sizeof keys, "SELECT nth(i) AS key FROM c WHERE i <= %d", 9 * merged + 41);
+  test(has_all(db, "many", keys), "layers: no key of those is missing");
+  close_database(db);
+}
+
+/* Another file under the name of one that a prepared statement still knows. */
+static void test_other_file(void) {
+  sqlite3 *db = open_database(":memory:");
+  sqlite3_stmt *kept;
+  for (int i = 1; i <= 2; i++) {
+    run(db, "ATTACH %Q AS aux", fresh(i == 1 ? "file1" : "file2"));
+    run(db, "CREATE VIRTUAL TABLE aux.t USING bloom(n=9); INSERT INTO t(key) VALUES (%d)", i);
+    run(db, "DETACH aux");
+  }
+  run(db, "ATTACH %Q AS aux", scratch("file1"));
+  sqlite3_prepare_v2(db, "SELECT 1 FROM aux.t WHERE key = 2", -1, &kept, NULL);
+  test(sqlite3_step(kept) == SQLITE_DONE, "another file: before");
+  sqlite3_reset(kept);
+  run(db, "DETACH aux; ATTACH %Q AS aux", scratch("file2"));
+  expect(db, "another file: bloom_lookup", "1", "SELECT bloom_lookup('aux.t', 2)");
+  test(sqlite3_step(kept) == SQLITE_ROW, "another file: the prepared statement");
+  sqlite3_reset(kept);
+  run(db, "DETACH aux; ATTACH %Q AS aux", scratch("file1"));
+  expect(db, "another file: and back", "0", "SELECT bloom_lookup('aux.t', 2)");
+  sqlite3_finalize(kept);
+  close_database(db);
+}
+
 void test_house(void) {
+  test_layers();
+  test_other_file();
   test_defensive();
   test_integrity();
   test_vacuum();

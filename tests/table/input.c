@@ -112,9 +112,10 @@ static void test_names(sqlite3 *db) {
 
 static void test_not_ours(sqlite3 *db) {
   static const char *const names[] = {
-      "nothing", "plain",     "plain_view",    "seen_data", "main.plain",    "other.seen",
-      "",        ".",         "main.",         ".seen",     "\"seen",        "main.main.seen",
-      "seen ",   "json_each", "sqlite_schema", "words",     "main.\"seen\"x"};
+      "nothing", "plain",      "plain_view",    "seen_data",   "main.plain",     "other.seen",
+      "",        ".",          "main.",         ".seen",       "\"seen",         "main.main.seen",
+      "seen ",   "json_each",  "sqlite_schema", "words",       "main.\"seen\"x", "[seen",
+      "[]",      "main[seen]", "main.`",        "\"main\"seen"};
   static const char *const functions[] = {"bloom_lookup(%Q, 1)", "bloom_snapshot(%Q)",
                                           "bloom_status(%Q)"};
   run(db,
@@ -138,6 +139,9 @@ static void test_not_ours(sqlite3 *db) {
   expect_error(db, "bloom_lookup needs its arguments", SQLITE_ERROR, "wrong number of arguments",
                "SELECT bloom_lookup('seen')");
   run(db, "CREATE VIRTUAL TABLE twin USING bloom(n=9); INSERT INTO seen(key) VALUES (5)");
+  expect(db, "names in all of SQLite's quotes", "1 1 1 1",
+         "SELECT bloom_lookup('[seen]', 5) || ' ' || bloom_lookup('`main`.[seen]', 5) || ' ' || "
+         "bloom_lookup('\"seen\"', 5) || ' ' || bloom_lookup('[main].seen', 5)");
   expect(db, "the name may change from row to row", "1,0,1,0",
          "SELECT group_concat(bloom_lookup(column1, 5)) FROM "
          "(VALUES ('seen'), ('twin'), ('main.seen'), ('main.twin'))");
@@ -199,6 +203,74 @@ static void test_reads(sqlite3 *db) {
          "SELECT key FROM seen WHERE key = nth(1))");
   expect(db, "a view over it", "6",
          "SELECT count(*) FROM keys JOIN (SELECT * FROM seen) AS v ON v.key = keys.key");
+}
+
+/* Whether the plan of a statement has this instruction. */
+static bool has_opcode(sqlite3 *db, const char *opcode, const char *sql) {
+  sqlite3_stmt *explain;
+  bool found = false;
+  sqlite3_prepare_v2(db, sql, -1, &explain, NULL);
+  while (sqlite3_step(explain) == SQLITE_ROW) {
+    found = found || strcmp((const char *)sqlite3_column_text(explain, 1), opcode) == 0;
+  }
+  sqlite3_finalize(explain);
+  return found;
+}
+
+/* key IN (...) gives the rows that a loop over the different values of the list gives; at least
+** `sure` of them, and as many more as absent keys may answer 1. */
+static void test_in_list(sqlite3 *db, const char *name, const char *list, int sure, int more) {
+  run(db, "DELETE FROM list; INSERT INTO list %s", list);
+  run(db,
+      "DELETE FROM looped; INSERT INTO looped"
+      " SELECT key FROM (SELECT DISTINCT x FROM list) CROSS JOIN many WHERE key = x");
+  int rows = atoi(ask(db, "SELECT count(*) FROM looped"));
+  test(rows >= sure && rows <= sure + more, "IN: %s: %d rows of a loop", name, rows);
+  const char *const ways[] = {"SELECT key FROM many WHERE key IN (SELECT x FROM list)",
+                              "SELECT many.key FROM many JOIN one WHERE many.key IN list",
+                              "SELECT key FROM many WHERE key IN (%s)"};
+  for (unsigned i = 0; i < COUNT(ways); i++) {
+    char *in = sqlite3_mprintf(ways[i], list);
+    const char *differ =
+        ask(db,
+            "SELECT (SELECT count(*) FROM (%s)) - %d"
+            " + (SELECT count(*) FROM (SELECT * FROM (%s) EXCEPT SELECT * FROM looped))"
+            " + (SELECT count(*) FROM (SELECT * FROM looped EXCEPT SELECT * FROM (%s)))",
+            in, rows, in, in);
+    test(strcmp(differ, "0") == 0, "IN: %s: way %u gives the same rows (%s)", name, i, differ);
+    sqlite3_free(in);
+  }
+}
+
+static void test_in(sqlite3 *db) {
+#define NUMBERS(to) \
+  "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c WHERE i < " #to ")"
+  run(db,
+      "CREATE TEMP TABLE list(x); CREATE TEMP TABLE looped(x); CREATE TEMP TABLE one(x);"
+      "INSERT INTO one VALUES (1); CREATE VIRTUAL TABLE many USING bloom(n=1000, p=0.001)");
+  run(db, NUMBERS(500) "INSERT INTO many(key) SELECT nth(2 * i) FROM c");
+  test_in_list(db, "nothing", "SELECT nth(2) WHERE 0", 0, 0);
+  test_in_list(db, "only NULL", "VALUES (NULL)", 0, 0);
+  test_in_list(db, "NULLs and duplicates",
+               "VALUES (nth(2)), (NULL), (nth(4)), (nth(2)), (NULL), (absent(1)), (nth(4))", 2, 1);
+  test_in_list(db, "mixed types",
+               "VALUES (4), ('4'), (4.0), (x'34'), ('4.00'), (nth(2)), (8.0), (1e300), ('')", 5, 1);
+  /* absent: 1,000 keys at a rate of 0.001 give 1, and 4 sigma are 4 */
+  test_in_list(db, "1,500 keys", NUMBERS(1500) "SELECT nth(i) FROM c", 500, 5);
+  test_in_list(db, "5,000 keys and NULL, shuffled",
+               NUMBERS(5000) "SELECT nth(i * 2654435761 % 5000 + 1) FROM c UNION ALL SELECT NULL",
+               500, 14);
+  expect(db, "IN: beside another demand", "1",
+         "SELECT count(*) FROM many WHERE key IN (nth(2), nth(4), nth(6)) AND key = nth(4)");
+  run(db, "DELETE FROM list; INSERT INTO list VALUES (nth(2)), (nth(4)), ('x'), (nth(6))");
+  expect(db, "IN: a list of each row's own", "1,2,2,3",
+         "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM list AS l JOIN many AS m ON m.key "
+         "IN (SELECT x FROM list WHERE rowid <= l.rowid) GROUP BY l.rowid)");
+  const char *sql = "EXPLAIN SELECT key FROM many WHERE key IN (1, 2, 3)";
+  test(has_opcode(db, "VInitIn", sql) == (sqlite3_libversion_number() >= 3038000),
+       "IN: all values at once from SQLite 3.38 on");
+  run(db, "DROP TABLE many; DROP TABLE list; DROP TABLE looped; DROP TABLE one");
+#undef NUMBERS
 }
 
 static void test_writes(sqlite3 *db) {
@@ -305,6 +377,7 @@ void test_input(void) {
   test_names(db);
   test_not_ours(db);
   test_reads(db);
+  test_in(db);
   test_writes(db);
   test_counting(db);
   close_database(db);

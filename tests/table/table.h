@@ -74,6 +74,7 @@ bool absent_within(sqlite3 *db, const char *table, double rate, const char *name
 void test_input(void);
 void test_damage(void);
 void test_transactions(void);
+void test_nested(void);
 void test_house(void);
 void test_faults(void);
 void test_steps(void);
