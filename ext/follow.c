@@ -3,17 +3,29 @@
 
 /* ---- the text of of= ---- */
 
-/* What of= says: the source's name, and the key as an expression over its columns. */
+/* What a table follows: the source's name, and the key as an expression over its columns. */
 typedef struct Follow {
-  char *source;
   char *key;
+  char *source; /* as of= calls it */
   char *row; /* +new."a" AS "a", ...: the columns that the key mentions, without their affinity */
+  char *standing_source; /* the same as a trigger that stands has them */
+  char *standing_row;
 } Follow;
 
 static void free_follow(Follow *follow) {
-  sqlite3_free(follow->source);
   sqlite3_free(follow->key);
+  sqlite3_free(follow->source);
   sqlite3_free(follow->row);
+  sqlite3_free(follow->standing_source);
+  sqlite3_free(follow->standing_row);
+}
+
+static void use_standing(Follow *follow) {
+  sqlite3_free(follow->source);
+  sqlite3_free(follow->row);
+  follow->source = follow->standing_source;
+  follow->row = follow->standing_row;
+  follow->standing_source = follow->standing_row = NULL;
 }
 
 static bool is_name_byte(char byte) {
@@ -44,6 +56,10 @@ static size_t token_length(const char *at) {
 
 static bool is_quoted_name(const char *token) {
   return *token == '"' || *token == '`' || *token == '[';
+}
+
+static bool is_name(const char *token) {
+  return is_quoted_name(token) || is_name_byte(*token);
 }
 
 /* The name that a token spells, from sqlite3_malloc; doubled quotes stand for one. */
@@ -77,15 +93,14 @@ static bool is_token(const char *at, size_t length, const char *word) {
 ** with 'now', or without arguments. */
 static int check_tokens(BloomStore *store, const char *at, const char *end) {
   static const char *const times[] = {"date", "time", "datetime", "julianday", "unixepoch"};
-  size_t length;
-  for (; at < end && (length = token_length(at)) > 0; at += length) {
+  for (size_t length; at < end; at += length) {
+    length = token_length(at);
     bool now = is_token(at, length, "'now'");
     for (unsigned i = 0; i < sizeof times / sizeof *times && strncmp(at + length, "()", 2) == 0;
          i++) {
-      now = now || is_token(at, length, times[i]);
+      now |= is_token(at, length, times[i]);
     }
-    if (now)
-      return fail_follow(store, "of='%s' is non-deterministic: it asks for the time", store->of);
+    if (now) return fail_follow(store, "of='%s' is non-deterministic: it asks for the time", store->of);
   }
   return SQLITE_OK;
 }
@@ -94,46 +109,51 @@ static int check_tokens(BloomStore *store, const char *at, const char *end) {
 static int parse(BloomStore *store, Follow *follow) {
   const char *at = store->of;
   size_t length = token_length(at);
+  bool named = length > 0 && is_name(at);
   int depth = 1, parts = 1;
   memset(follow, 0, sizeof *follow);
-  if (length > 0 && (is_quoted_name(at) || is_name_byte(*at))) follow->source = name_of(at, length);
+  if (named) {
+    follow->source = name_of(at, length);
+    if (follow->source == NULL) return SQLITE_NOMEM;
+  }
   at += length;
   while (*at == ' ') at++;
-  if (*at == '.')
+  if (*at == '.') {
     return fail_follow(store, "of='%s': the source must be in the table's own schema", store->of);
-  if (follow->source == NULL && length > 0 &&
-      (is_quoted_name(store->of) || is_name_byte(*store->of))) {
-    return SQLITE_NOMEM;
   }
-  if (follow->source == NULL || *at != '(') {
+  if (!named || *at != '(') {
     return fail_follow(store, "of='%s' is not of the form of='source(column)'", store->of);
   }
   const char *start = ++at;
-  for (length = token_length(at); length > 0 && depth > 0; length = token_length(at)) {
+  for (; depth > 0 && (length = token_length(at)) > 0; at += length) {
     depth += (*at == '(') - (*at == ')');
     parts += *at == ',' && depth == 1;
-    if (depth > 0) at += length;
   }
-  if (depth > 0 || at == start || at[1] != 0) {
+  if (depth > 0 || at == start + 1 || *at != 0) {
     return fail_follow(store, "of='%s' is not of the form of='source(column)'", store->of);
   }
-  follow->key = parts == 1 ? sqlite3_mprintf("%.*s", (int)(at - start), start)
-                           : sqlite3_mprintf("bloom_key(%.*s)", (int)(at - start), start);
+  at--;
+  follow->key = sqlite3_mprintf(parts == 1 ? "%.*s" : "bloom_key(%.*s)", (int)(at - start), start);
   return follow->key ? check_tokens(store, start, at) : SQLITE_NOMEM;
 }
 
-/* Whether the key mentions a column of this name; *code is set when memory ran out. */
-static bool mentions(const char *key, const char *column, int *code) {
-  bool found = false;
-  size_t length;
-  for (; !found && (length = token_length(key)) > 0; key += length) {
-    if (!is_quoted_name(key) && !is_name_byte(*key)) continue;
-    char *name = name_of(key, length);
-    if (name == NULL) *code = SQLITE_NOMEM;
-    found = name && sqlite3_stricmp(name, column) == 0;
-    sqlite3_free(name);
+/* Whether a token is the name of a column. */
+static bool spells(const char *token, size_t length, const char *name) {
+  char quote = is_quoted_name(token) ? token[length - 1] : 0;
+  for (size_t i = quote != 0; i < length - (quote != 0); i++, name++) {
+    if (sqlite3_strnicmp(token + i, name, 1) != 0) return false;
+    if (quote && quote != ']' && token[i] == quote) i++; /* a doubled quote stands for one */
   }
-  return found;
+  return *name == 0;
+}
+
+/* Whether a text mentions a column of this name. */
+static bool mentions(const char *text, const char *column) {
+  size_t length;
+  for (; (length = token_length(text)) > 0; text += length) {
+    if (is_name(text) && spells(text, length, column)) return true;
+  }
+  return false;
 }
 
 /* ---- statements ---- */
@@ -146,14 +166,21 @@ static int prepare_sql(BloomStore *store, sqlite3_stmt **statement, char *sql) {
   return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_follow_sqlite(store, code);
 }
 
-/* Runs one statement; the text is freed. */
-static int run_text(BloomStore *store, char *sql) {
+/* The number that a query gives; the text is freed. */
+static int ask_number(BloomStore *store, sqlite3_int64 *number, char *sql) {
   sqlite3_stmt *statement;
   int code = prepare_sql(store, &statement, sql);
   if (code != SQLITE_OK) return code;
   sqlite3_step(statement);
+  *number = sqlite3_column_int64(statement, 0);
   code = sqlite3_finalize(statement);
   return code == SQLITE_OK ? SQLITE_OK : fail_follow_sqlite(store, code);
+}
+
+/* Runs one statement; the text is freed. */
+static int run_text(BloomStore *store, char *sql) {
+  sqlite3_int64 unused;
+  return ask_number(store, &unused, sql);
 }
 
 /* ---- the source's columns ---- */
@@ -164,30 +191,27 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
   sqlite3_stmt *columns;
   const char *comma = "";
   bool exists = false;
-  int code = prepare_sql(
-      store, &columns,
-      sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", store->schema, follow->source));
+  int code =
+      prepare_sql(store, &columns,
+              sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", store->schema, follow->source));
   while (code == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
     const char *name = (const char *)sqlite3_column_text(columns, 1);
     exists = true;
     if (name == NULL) code = SQLITE_NOMEM;
-    if (name == NULL || !mentions(follow->key, name, &code)) continue;
+    if (name == NULL || !mentions(follow->key, name)) continue;
     sqlite3_str_appendf(row, "%s+new.\"%w\" AS \"%w\"", comma, name, name);
     sqlite3_str_appendf(list, "\"%w\", ", name);
     comma = ", ";
   }
   int ended = sqlite3_finalize(columns);
-  if (code == SQLITE_OK) code = ended;
-  if (code != SQLITE_OK && code != SQLITE_NOMEM && store->error[0] == 0)
-    fail_follow_sqlite(store, code);
+  if (ended != SQLITE_OK) code = fail_follow_sqlite(store, ended);
   follow->row = sqlite3_str_finish(row);
   *names = sqlite3_str_finish(list);
   if (code != SQLITE_OK) return code;
   if (!exists) return fail_follow(store, "there is no table %s in the schema", follow->source);
   if (comma[0] == 0) {
-    return fail_follow(store,
-                       "of='%s' names no column of the source (a rowid counts only as a column)",
-                       store->of);
+    return fail_follow(store, "of='%s' names no column of the source (a rowid counts only as a column)",
+                store->of);
   }
   return follow->row && *names ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -198,10 +222,8 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
   for (const char *at = follow->key; (length = token_length(at)) > 0; at += length) {
     if (!is_quoted_name(at)) continue;
     char *name = name_of(at, length);
-    int code = name ? SQLITE_OK : SQLITE_NOMEM;
-    if (name && !mentions(names, name, &code) && code == SQLITE_OK) {
-      code = fail_follow(store, "the source has no column %s", name);
-    }
+    if (name == NULL) return SQLITE_NOMEM;
+    int code = mentions(names, name) ? SQLITE_OK : fail_follow(store, "the source has no column %s", name);
     sqlite3_free(name);
     if (code != SQLITE_OK) return code;
   }
@@ -212,10 +234,9 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
 ** There it refuses subqueries, aggregates, windows and functions that are not deterministic. */
 static int check_key(BloomStore *store, const Follow *follow, const char *names) {
   sqlite3_stmt *unused;
-  int code =
-      prepare_sql(store, &unused,
-                  sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))",
-                                  names, follow->key));
+  int code = prepare_sql(store, &unused,
+                     sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))",
+                                     names, follow->key));
   sqlite3_finalize(unused);
   return code;
 }
@@ -239,14 +260,15 @@ static unsigned trigger_count(uint8_t kind) {
   return kind == BLOOM_COUNTING ? TRIGGER_COUNT : 2;
 }
 
-/* The text of a trigger of `name`, from its own name on, up to the row. `table` is what it writes
-** to: the same, but while a table is being renamed. */
-static char *trigger_head(const char *name, const char *table, const Follow *follow,
-                          const char *source, unsigned i) {
+/* The text of a trigger of `name` in sqlite_master, up to the row. `table` is what it writes to: the
+** same, but while a table is being renamed. */
+static char *trigger_head(const char *name, const char *table, const char *key, const char *source,
+                          unsigned i) {
   return sqlite3_mprintf(
-      "\"%w_%s\" AFTER %s ON \"%w\" BEGIN %s\"%w\"%s%s FROM (SELECT ", name, TRIGGERS[i].name,
-      TRIGGERS[i].event, source, TRIGGERS[i].forgets ? "DELETE FROM " : "INSERT INTO ", table,
-      TRIGGERS[i].forgets ? " WHERE key = (SELECT " : "(key) SELECT ", follow->key);
+      "CREATE TRIGGER \"%w_%s\" AFTER %s ON \"%w\" BEGIN %s\"%w\"%s%s FROM (SELECT ", name,
+      TRIGGERS[i].name, TRIGGERS[i].event, source,
+      TRIGGERS[i].forgets ? "DELETE FROM " : "INSERT INTO ", table,
+      TRIGGERS[i].forgets ? " WHERE key = (SELECT " : "(key) SELECT ", key);
 }
 
 static const char *trigger_tail(unsigned i) {
@@ -258,7 +280,7 @@ static char *other_row(const char *row, const char *from, const char *to) {
   sqlite3_str *text = sqlite3_str_new(NULL);
   size_t length;
   for (; (length = token_length(row)) > 0; row += length) {
-    if (is_token(row, length, from) && row[length] == '.') {
+    if (is_token(row, length, from)) {
       sqlite3_str_appendall(text, to);
     } else {
       sqlite3_str_append(text, row, (int)length);
@@ -268,15 +290,17 @@ static char *other_row(const char *row, const char *from, const char *to) {
 }
 
 static int make_triggers(BloomStore *store, const Follow *follow, const char *name, uint8_t kind) {
+  static const char create[] = "CREATE TRIGGER ";
   char *old = other_row(follow->row, "new", "old");
   int code = old ? SQLITE_OK : SQLITE_NOMEM;
   for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK; i++) {
-    char *head = trigger_head(name, name, follow, follow->source, i);
-    code = head ? run_text(store, sqlite3_mprintf("CREATE TRIGGER \"%w\".%s%s%s", store->schema,
-                                                  head, TRIGGERS[i].forgets ? old : follow->row,
-                                                  trigger_tail(i)))
-                : SQLITE_NOMEM;
+    char *head = trigger_head(name, name, follow->key, follow->source, i), *sql = NULL;
+    if (head) {
+      sql = sqlite3_mprintf("%s\"%w\".%s%s%s", create, store->schema, head + strlen(create),
+                            TRIGGERS[i].forgets ? old : follow->row, trigger_tail(i));
+    }
     sqlite3_free(head);
+    code = run_text(store, sql);
   }
   sqlite3_free(old);
   return code;
@@ -286,7 +310,7 @@ static int drop_triggers(BloomStore *store) {
   int code = SQLITE_OK;
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
     code = run_text(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"", store->schema,
-                                           store->name, TRIGGERS[i].name));
+                                      store->name, TRIGGERS[i].name));
   }
   return code;
 }
@@ -304,16 +328,16 @@ static bool has_column(BloomStore *store, const char *source, const char *token,
 }
 
 /* A row is +new."a" AS "b", ... and nothing else. Where a is not b the column was renamed, so there
-** is an a and no longer a b. */
+** is no longer a b. */
 static bool is_row(BloomStore *store, const char *source, const char *row, int *code) {
-  for (;;) {
+  for (;; row += 2) {
     if (strncmp(row, "+new.\"", 6) != 0) return false;
     const char *column = row + 5;
     size_t length = token_length(column);
     const char *alias = column + length + 4;
     if (length == 0 || strncmp(column + length, " AS \"", 5) != 0) return false;
     size_t alias_length = token_length(alias);
-    if (alias_length == 0 || !has_column(store, source, column, length, code)) return false;
+    if (alias_length == 0) return false;
     if ((length != alias_length || sqlite3_strnicmp(column, alias, (int)length) != 0) &&
         has_column(store, source, alias, alias_length, code)) {
       return false;
@@ -321,87 +345,94 @@ static bool is_row(BloomStore *store, const char *source, const char *row, int *
     row = alias + alias_length;
     if (*row == 0) return true;
     if (strncmp(row, ", ", 2) != 0) return false;
-    row += 2;
   }
 }
 
 /* The row of a trigger's text, from sqlite3_malloc, with new. for old.; NULL when the text is not
 ** what was made for `source`, or when *code says what else went wrong. */
-static char *row_of(BloomStore *store, const char *table, const Follow *follow, unsigned i,
+static char *row_of(BloomStore *store, const char *table, const char *key, unsigned i,
                     const char *source, const char *sql, int *code) {
-  static const char create[] = "CREATE TRIGGER ";
-  char *head = trigger_head(store->name, table, follow, source, i), *row = NULL;
-  size_t length = head ? strlen(head) : 0, tail = strlen(trigger_tail(i));
+  char *head = trigger_head(store->name, table, key, source, i), *row = NULL;
+  size_t length = head ? strlen(head) : 0, tail = strlen(trigger_tail(i)), all = strlen(sql);
+  bool ours = head && strncmp(sql, head, length) == 0 && all >= length + tail &&
+              strcmp(sql + all - tail, trigger_tail(i)) == 0;
   if (head == NULL) *code = SQLITE_NOMEM;
-  if (head && strncmp(sql, create, sizeof create - 1) == 0 &&
-      strlen(sql) > sizeof create - 1 + length + tail &&
-      strncmp(sql + sizeof create - 1, head, length) == 0 &&
-      strcmp(sql + strlen(sql) - tail, trigger_tail(i)) == 0) {
-    const char *start = sql + sizeof create - 1 + length;
-    row = sqlite3_mprintf("%.*s", (int)(strlen(start) - tail), start);
-    if (row && TRIGGERS[i].forgets) {
-      char *old = row;
-      row = other_row(old, "old", "new");
-      sqlite3_free(old);
-    }
-    if (row == NULL) *code = SQLITE_NOMEM;
-  }
   sqlite3_free(head);
+  if (!ours) return NULL;
+  row = sqlite3_mprintf("%.*s", (int)(all - tail - length), sql + length);
+  if (row && TRIGGERS[i].forgets) {
+    char *old = row;
+    row = other_row(old, "old", "new");
+    sqlite3_free(old);
+  }
+  if (row == NULL) *code = SQLITE_NOMEM;
   if (row && is_row(store, source, row, code)) return row;
   sqlite3_free(row);
   return NULL;
 }
 
-/* *attached: every trigger stands on one source, as it was made. follow->source and ->row become
-** what the first good trigger calls them; ->row stays NULL when there is none. */
+static int prepare_find(BloomStore *store, sqlite3_stmt **find) {
+  return prepare_sql(store, find,
+                 sqlite3_mprintf("SELECT tbl_name, ifnull(sql, '') FROM \"%w\".sqlite_master "
+                                 "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
+                                 "COLLATE NOCASE",
+                                 store->schema));
+}
+
+/* One trigger of the table: *sql is NULL when there is none. Both texts last until the next. */
+static int find_trigger(BloomStore *store, sqlite3_stmt *find, unsigned i, const char **source,
+                        const char **sql) {
+  *sql = NULL;
+  sqlite3_reset(find);
+  sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
+  sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
+  int code = sqlite3_step(find);
+  if (code == SQLITE_DONE) return SQLITE_OK;
+  if (code != SQLITE_ROW) return fail_follow_sqlite(store, code);
+  *source = (const char *)sqlite3_column_text(find, 0);
+  *sql = (const char *)sqlite3_column_text(find, 1);
+  return *source && *sql ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* *attached: every trigger stands on one source, as it was made; then follow->source and ->row are
+** what the triggers call them. Otherwise ->standing_row is that of the first good one, or NULL. */
 static int find_triggers(BloomStore *store, const char *table, Follow *follow, uint8_t kind,
                          bool *attached) {
   sqlite3_stmt *find;
-  int code = prepare_sql(store, &find,
-                         sqlite3_mprintf("SELECT tbl_name, sql FROM \"%w\".sqlite_master "
-                                         "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
-                                         "COLLATE NOCASE",
-                                         store->schema));
+  int code = prepare_find(store, &find);
   *attached = true;
   for (unsigned i = 0; i < trigger_count(kind) && code == SQLITE_OK; i++) {
-    sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
-    code = sqlite3_step(find);
-    const char *source = code == SQLITE_ROW ? (const char *)sqlite3_column_text(find, 0) : NULL;
-    const char *sql = source ? (const char *)sqlite3_column_text(find, 1) : NULL;
-    if (code == SQLITE_ROW) code = sql ? SQLITE_OK : SQLITE_NOMEM;
-    if (code == SQLITE_DONE) code = SQLITE_OK;
-    char *row = sql ? row_of(store, table, follow, i, source, sql, &code) : NULL;
+    const char *source, *sql;
+    char *row = NULL;
+    code = find_trigger(store, find, i, &source, &sql);
+    if (code == SQLITE_OK && sql) row = row_of(store, table, follow->key, i, source, sql, &code);
     if (row == NULL) {
       *attached = false;
-    } else if (follow->row == NULL) {
-      sqlite3_free(follow->source);
-      follow->source = sqlite3_mprintf("%s", source);
-      follow->row = row;
-      row = NULL;
-      if (follow->source == NULL) code = SQLITE_NOMEM;
-    } else if (sqlite3_stricmp(follow->source, source) != 0 || strcmp(follow->row, row) != 0) {
+    } else if (follow->standing_row == NULL) {
+      follow->standing_source = sqlite3_mprintf("%s", source);
+      follow->standing_row = row;
+      if (follow->standing_source == NULL) code = SQLITE_NOMEM;
+      continue;
+    } else if (sqlite3_stricmp(follow->standing_source, source) != 0 ||
+               strcmp(follow->standing_row, row) != 0) {
       *attached = false;
     }
     sqlite3_free(row);
-    sqlite3_reset(find);
   }
   sqlite3_finalize(find);
-  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_follow_sqlite(store, code);
+  if (code == SQLITE_OK && *attached) use_standing(follow);
+  return code;
 }
 
 /* ---- building ---- */
 
 static int count_rows(BloomStore *store, const Follow *follow, uint64_t *n) {
-  sqlite3_stmt *count;
-  int code = prepare_sql(
-      store, &count,
-      sqlite3_mprintf("SELECT count(*) FROM \"%w\".\"%w\"", store->schema, follow->source));
+  sqlite3_int64 rows;
+  int code =
+      ask_number(store, &rows,
+          sqlite3_mprintf("SELECT count(*) FROM \"%w\".\"%w\"", store->schema, follow->source));
   if (code != SQLITE_OK) return code;
-  if (sqlite3_step(count) == SQLITE_ROW) *n = (uint64_t)sqlite3_column_int64(count, 0);
-  code = sqlite3_finalize(count);
-  if (code != SQLITE_OK) return fail_follow_sqlite(store, code);
-  *n += *n / 4;
+  *n = (uint64_t)(rows + rows / 4);
   if (*n < 1000) *n = 1000;
   return SQLITE_OK;
 }
@@ -416,11 +447,11 @@ static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, ui
                              "(SELECT %s FROM \"%w\" AS new)",
                              store->schema, store->name, follow->key, follow->row, follow->source));
   if (code != SQLITE_OK) return code;
-  code = prepare_sql(
-      store, &build,
-      sqlite3_mprintf("SELECT bloom_union(bloom_new(?1, ?2%s), bloom_build(key, ?1, ?2%s)) "
-                      "FROM \"%w\".\"%w_keys\"",
-                      counting, counting, store->schema, store->name));
+  code =
+      prepare_sql(store, &build,
+              sqlite3_mprintf("SELECT bloom_union(bloom_new(?1, ?2%s), bloom_build(key, ?1, ?2%s)) "
+                              "FROM \"%w\".\"%w_keys\"",
+                              counting, counting, store->schema, store->name));
   if (code == SQLITE_OK) {
     sqlite3_bind_int64(build, 1, (sqlite3_int64)n);
     sqlite3_bind_double(build, 2, (double)p);
@@ -451,17 +482,12 @@ static int read_source(BloomStore *store, Follow *follow) {
 /* The triggers are not all there: of= says what to follow, or, where it was renamed since, a
 ** trigger that still stands. */
 static int attach(BloomStore *store, Follow *follow, uint8_t kind) {
-  Follow named;
-  int code = parse(store, &named);
-  if (code == SQLITE_OK) code = read_source(store, &named);
-  if (code == SQLITE_OK) {
-    Follow other = *follow;
-    *follow = named;
-    named = other;
-  } else if (code == SQLITE_ERROR && follow->row) {
+  int code = read_source(store, follow);
+  if (code == SQLITE_ERROR && follow->standing_row) {
+    use_standing(follow);
+    store->error[0] = 0;
     code = SQLITE_OK;
   }
-  free_follow(&named);
   if (code == SQLITE_OK) code = drop_triggers(store);
   return code == SQLITE_OK ? make_triggers(store, follow, store->name, kind) : code;
 }
@@ -483,30 +509,18 @@ int bloom_follow_build(BloomStore *store, uint64_t n, float p, uint8_t kind) {
 ** that a restored dump left without its table, is not. */
 static int check_names(BloomStore *store, const Follow *follow) {
   sqlite3_stmt *find;
-  int code = prepare_sql(store, &find,
-                         sqlite3_mprintf("SELECT tbl_name, sql FROM \"%w\".sqlite_master "
-                                         "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
-                                         "COLLATE NOCASE",
-                                         store->schema));
+  int code = prepare_find(store, &find);
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
-    sqlite3_bind_text(find, 1, store->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
-    int step = sqlite3_step(find);
-    if (step != SQLITE_ROW && step != SQLITE_DONE) code = fail_follow_sqlite(store, step);
-    if (step == SQLITE_ROW) {
-      const char *source = (const char *)sqlite3_column_text(find, 0);
-      const char *sql = (const char *)sqlite3_column_text(find, 1);
-      if (source == NULL || sql == NULL) code = SQLITE_NOMEM;
-      char *row =
-          code == SQLITE_OK ? row_of(store, store->name, follow, i, source, sql, &code) : NULL;
-      if (row == NULL && code == SQLITE_OK) {
-        sqlite3_snprintf(sizeof store->error, store->error, "there is a trigger %s_%s already",
-                         store->name, TRIGGERS[i].name);
-        code = SQLITE_ERROR;
-      }
-      sqlite3_free(row);
+    const char *source, *sql;
+    code = find_trigger(store, find, i, &source, &sql);
+    if (code != SQLITE_OK || sql == NULL) continue;
+    char *row = row_of(store, store->name, follow->key, i, source, sql, &code);
+    if (row == NULL && code == SQLITE_OK) {
+      sqlite3_snprintf(sizeof store->error, store->error, "there is a trigger %s_%s already",
+                       store->name, TRIGGERS[i].name);
+      code = SQLITE_ERROR;
     }
-    sqlite3_reset(find);
+    sqlite3_free(row);
   }
   sqlite3_finalize(find);
   return code;
@@ -514,18 +528,15 @@ static int check_names(BloomStore *store, const Follow *follow) {
 
 /* NAME_data of a virtual table NAME is its inside, which changes without triggers. */
 static int check_shadow(BloomStore *store, const char *source) {
-  sqlite3_stmt *find;
-  int code =
-      prepare_sql(store, &find,
-                  sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name || '_data' = ?1 "
-                                  "COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
-                                  store->schema));
-  if (code != SQLITE_OK) return code;
-  sqlite3_bind_text(find, 1, source, -1, SQLITE_STATIC);
-  if (sqlite3_step(find) == SQLITE_ROW) {
+  sqlite3_int64 owners;
+  int code = ask_number(store, &owners,
+                 sqlite3_mprintf("SELECT count(*) FROM \"%w\".sqlite_master "
+                                 "WHERE name || '_data' = %Q COLLATE NOCASE "
+                                 "AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
+                                 store->schema, source));
+  if (code == SQLITE_OK && owners > 0) {
     code = fail_follow(store, "%s is the shadow table of a virtual table", source);
   }
-  sqlite3_finalize(find);
   return code;
 }
 
@@ -567,25 +578,15 @@ int bloom_follow_rename(BloomStore *store, const char *name) {
 
 /* ---- checks ---- */
 
-static int read_schema_version(BloomStore *store, int *version) {
-  sqlite3_stmt *read;
-  int code =
-      prepare_sql(store, &read, sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
-  if (code != SQLITE_OK) return code;
-  if (sqlite3_step(read) == SQLITE_ROW) *version = sqlite3_column_int(read, 0);
-  code = sqlite3_finalize(read);
-  return code == SQLITE_OK ? SQLITE_OK : fail_follow_sqlite(store, code);
-}
-
 /* The triggers are looked at again when the schema's version is another one; that is asked when the
 ** file changed, and always while this connection may have changed the schema itself. */
 int bloom_follow_check(BloomStore *store) {
   Follow follow;
-  int code, version = 0;
+  sqlite3_int64 version;
   if (store->of == NULL) return SQLITE_OK;
   if (!store->checked || store->checked_pager != store->pager_version ||
       sqlite3_txn_state(store->db, store->schema) == SQLITE_TXN_WRITE) {
-    code = read_schema_version(store, &version);
+    int code = ask_number(store, &version, sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
     if (code != SQLITE_OK) return code;
     if (!store->checked || version != store->checked_schema) {
       code = parse(store, &follow);
@@ -596,7 +597,7 @@ int bloom_follow_check(BloomStore *store) {
       if (code != SQLITE_OK) return code;
     }
     store->checked = sqlite3_txn_state(store->db, store->schema) != SQLITE_TXN_WRITE;
-    store->checked_schema = version;
+    store->checked_schema = (int)version;
     store->checked_pager = store->pager_version;
   }
   if (store->attached) return SQLITE_OK;
@@ -607,30 +608,27 @@ int bloom_follow_check(BloomStore *store) {
   return SQLITE_ERROR;
 }
 
-/* *innocuous: every function of the key is one that SQLite lets any schema call. What is evaluated
-** outside a view is not checked by SQLite itself. */
+/* *innocuous: every function of the key, also an operator's as REGEXP, is one that SQLite lets any
+** schema call. What is evaluated outside a view is not checked by SQLite itself. */
 static int check_innocuous(BloomStore *store, const char *key, bool *innocuous) {
   enum {
     INNOCUOUS = 0x200000
   };
   sqlite3_stmt *find;
   size_t length;
-  int code =
-      prepare_sql(store, &find,
-                  sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
-                                  "AND flags & %d",
-                                  INNOCUOUS));
+  int code = prepare_sql(store, &find,
+                     sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
+                                     "AND NOT flags & %d",
+                                     INNOCUOUS));
   *innocuous = true;
   for (; code == SQLITE_OK && (length = token_length(key)) > 0; key += length) {
-    const char *next = key + length;
-    while (*next == ' ') next++;
-    if (*next != '(' || !(is_name_byte(*key) || is_quoted_name(key))) continue;
+    if (!is_name(key)) continue;
     char *name = name_of(key, length);
     if (name == NULL) code = SQLITE_NOMEM;
     sqlite3_bind_text(find, 1, name, -1, sqlite3_free);
     int step = sqlite3_step(find);
-    *innocuous = *innocuous && step == SQLITE_ROW;
-    if (step != SQLITE_ROW && step != SQLITE_DONE) code = step;
+    if (step == SQLITE_ROW) *innocuous = false;
+    if (step != SQLITE_ROW && step != SQLITE_DONE) code = fail_follow_sqlite(store, step);
     sqlite3_reset(find);
   }
   sqlite3_finalize(find);
@@ -639,29 +637,24 @@ static int check_innocuous(BloomStore *store, const char *key, bool *innocuous) 
 
 int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
   Follow follow;
-  sqlite3_stmt *keys = NULL;
-  bool attached = false, innocuous = false, found;
+  bool attached = false, innocuous = false;
   int code = parse(store, &follow);
   *missing = 0;
-  if (code == SQLITE_OK)
+  if (code == SQLITE_OK) {
     code = find_triggers(store, store->name, &follow, store->asked.kind, &attached);
+  }
   if (code == SQLITE_OK) code = check_innocuous(store, follow.key, &innocuous);
   if (code == SQLITE_OK && attached && innocuous) {
-    code = prepare_sql(store, &keys,
-                       sqlite3_mprintf("SELECT %s FROM (SELECT %s FROM \"%w\".\"%w\" AS new)",
-                                       follow.key, follow.row, store->schema, follow.source));
+    char *table = sqlite3_mprintf("\"%w\".\"%w\"", store->schema, store->name), *sql = NULL;
+    if (table) {
+      sql = sqlite3_mprintf(
+          "SELECT count(*) FROM (SELECT %s AS key FROM (SELECT %s FROM \"%w\".\"%w\" AS new)) "
+          "WHERE bloom_lookup(%Q, key) = 0",
+          follow.key, follow.row, store->schema, follow.source, table);
+    }
+    sqlite3_free(table);
+    code = ask_number(store, missing, sql);
   }
-  while (code == SQLITE_OK && keys && sqlite3_step(keys) == SQLITE_ROW) {
-    uint64_t hash;
-    sqlite3_value *key = sqlite3_value_dup(sqlite3_column_value(keys, 0));
-    int type = key ? bloom_key_hash_value(key, &hash) : -1;
-    sqlite3_value_free(key);
-    if (type == 0) continue;
-    code = type < 0 ? SQLITE_NOMEM : bloom_store_contains(store, hash, &found);
-    *missing += code == SQLITE_OK && !found;
-  }
-  int ended = sqlite3_finalize(keys);
   free_follow(&follow);
-  if (code == SQLITE_OK && ended != SQLITE_OK) code = fail_follow_sqlite(store, ended);
   return code;
 }
