@@ -100,7 +100,8 @@ static int check_tokens(BloomStore *store, const char *at, const char *end) {
          i++) {
       now |= is_token(at, length, times[i]);
     }
-    if (now) return fail_follow(store, "of='%s' is non-deterministic: it asks for the time", store->of);
+    if (now)
+      return fail_follow(store, "of='%s' is non-deterministic: it asks for the time", store->of);
   }
   return SQLITE_OK;
 }
@@ -191,9 +192,9 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
   sqlite3_stmt *columns;
   const char *comma = "";
   bool exists = false;
-  int code =
-      prepare_sql(store, &columns,
-              sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", store->schema, follow->source));
+  int code = prepare_sql(
+      store, &columns,
+      sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", store->schema, follow->source));
   while (code == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
     const char *name = (const char *)sqlite3_column_text(columns, 1);
     exists = true;
@@ -210,8 +211,9 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
   if (code != SQLITE_OK) return code;
   if (!exists) return fail_follow(store, "there is no table %s in the schema", follow->source);
   if (comma[0] == 0) {
-    return fail_follow(store, "of='%s' names no column of the source (a rowid counts only as a column)",
-                store->of);
+    return fail_follow(store,
+                       "of='%s' names no column of the source (a rowid counts only as a column)",
+                       store->of);
   }
   return follow->row && *names ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -223,7 +225,8 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
     if (!is_quoted_name(at)) continue;
     char *name = name_of(at, length);
     if (name == NULL) return SQLITE_NOMEM;
-    int code = mentions(names, name) ? SQLITE_OK : fail_follow(store, "the source has no column %s", name);
+    int code =
+        mentions(names, name) ? SQLITE_OK : fail_follow(store, "the source has no column %s", name);
     sqlite3_free(name);
     if (code != SQLITE_OK) return code;
   }
@@ -234,9 +237,10 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
 ** There it refuses subqueries, aggregates, windows and functions that are not deterministic. */
 static int check_key(BloomStore *store, const Follow *follow, const char *names) {
   sqlite3_stmt *unused;
-  int code = prepare_sql(store, &unused,
-                     sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))",
-                                     names, follow->key));
+  int code =
+      prepare_sql(store, &unused,
+                  sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))",
+                                  names, follow->key));
   sqlite3_finalize(unused);
   return code;
 }
@@ -310,7 +314,7 @@ static int drop_triggers(BloomStore *store) {
   int code = SQLITE_OK;
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
     code = run_text(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"", store->schema,
-                                      store->name, TRIGGERS[i].name));
+                                           store->name, TRIGGERS[i].name));
   }
   return code;
 }
@@ -373,10 +377,10 @@ static char *row_of(BloomStore *store, const char *table, const char *key, unsig
 
 static int prepare_find(BloomStore *store, sqlite3_stmt **find) {
   return prepare_sql(store, find,
-                 sqlite3_mprintf("SELECT tbl_name, ifnull(sql, '') FROM \"%w\".sqlite_master "
-                                 "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
-                                 "COLLATE NOCASE",
-                                 store->schema));
+                     sqlite3_mprintf("SELECT tbl_name, ifnull(sql, '') FROM \"%w\".sqlite_master "
+                                     "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
+                                     "COLLATE NOCASE",
+                                     store->schema));
 }
 
 /* One trigger of the table: *sql is NULL when there is none. Both texts last until the next. */
@@ -428,9 +432,9 @@ static int find_triggers(BloomStore *store, const char *table, Follow *follow, u
 
 static int count_rows(BloomStore *store, const Follow *follow, uint64_t *n) {
   sqlite3_int64 rows;
-  int code =
-      ask_number(store, &rows,
-          sqlite3_mprintf("SELECT count(*) FROM \"%w\".\"%w\"", store->schema, follow->source));
+  int code = ask_number(
+      store, &rows,
+      sqlite3_mprintf("SELECT count(*) FROM \"%w\".\"%w\"", store->schema, follow->source));
   if (code != SQLITE_OK) return code;
   *n = (uint64_t)(rows + rows / 4);
   if (*n < 1000) *n = 1000;
@@ -447,11 +451,11 @@ static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, ui
                              "(SELECT %s FROM \"%w\" AS new)",
                              store->schema, store->name, follow->key, follow->row, follow->source));
   if (code != SQLITE_OK) return code;
-  code =
-      prepare_sql(store, &build,
-              sqlite3_mprintf("SELECT bloom_union(bloom_new(?1, ?2%s), bloom_build(key, ?1, ?2%s)) "
-                              "FROM \"%w\".\"%w_keys\"",
-                              counting, counting, store->schema, store->name));
+  code = prepare_sql(
+      store, &build,
+      sqlite3_mprintf("SELECT bloom_union(bloom_new(?1, ?2%s), bloom_build(key, ?1, ?2%s)) "
+                      "FROM \"%w\".\"%w_keys\"",
+                      counting, counting, store->schema, store->name));
   if (code == SQLITE_OK) {
     sqlite3_bind_int64(build, 1, (sqlite3_int64)n);
     sqlite3_bind_double(build, 2, (double)p);
@@ -530,10 +534,10 @@ static int check_names(BloomStore *store, const Follow *follow) {
 static int check_shadow(BloomStore *store, const char *source) {
   sqlite3_int64 owners;
   int code = ask_number(store, &owners,
-                 sqlite3_mprintf("SELECT count(*) FROM \"%w\".sqlite_master "
-                                 "WHERE name || '_data' = %Q COLLATE NOCASE "
-                                 "AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
-                                 store->schema, source));
+                        sqlite3_mprintf("SELECT count(*) FROM \"%w\".sqlite_master "
+                                        "WHERE name || '_data' = %Q COLLATE NOCASE "
+                                        "AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
+                                        store->schema, source));
   if (code == SQLITE_OK && owners > 0) {
     code = fail_follow(store, "%s is the shadow table of a virtual table", source);
   }
@@ -586,7 +590,8 @@ int bloom_follow_check(BloomStore *store) {
   if (store->of == NULL) return SQLITE_OK;
   if (!store->checked || store->checked_pager != store->pager_version ||
       sqlite3_txn_state(store->db, store->schema) == SQLITE_TXN_WRITE) {
-    int code = ask_number(store, &version, sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
+    int code =
+        ask_number(store, &version, sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
     if (code != SQLITE_OK) return code;
     if (!store->checked || version != store->checked_schema) {
       code = parse(store, &follow);
@@ -616,10 +621,11 @@ static int check_innocuous(BloomStore *store, const char *key, bool *innocuous) 
   };
   sqlite3_stmt *find;
   size_t length;
-  int code = prepare_sql(store, &find,
-                     sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
-                                     "AND NOT flags & %d",
-                                     INNOCUOUS));
+  int code =
+      prepare_sql(store, &find,
+                  sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
+                                  "AND NOT flags & %d",
+                                  INNOCUOUS));
   *innocuous = true;
   for (; code == SQLITE_OK && (length = token_length(key)) > 0; key += length) {
     if (!is_name(key)) continue;

@@ -451,9 +451,10 @@ static int filter_cursor(sqlite3_vtab_cursor *base, int plan, const char *text, 
   (void)argc;
   empty_cursor(cursor);
   if (plan == PLAN_SCAN) {
-    return refuse_write(base->pVtab,
-                  "a filter cannot list its keys: ask for one with WHERE key = ..., or for the "
-                  "whole filter with bloom_snapshot");
+    return refuse_write(
+        base->pVtab,
+        "a filter cannot list its keys: ask for one with WHERE key = ..., or for the "
+        "whole filter with bloom_snapshot");
   }
   int code = get_ready(store_of(base->pVtab));
   if (code == SQLITE_OK) {
@@ -499,8 +500,9 @@ static int run_command(sqlite3_vtab *table, sqlite3_value *value) {
   const char *command = (const char *)sqlite3_value_text(value);
   if (command == NULL) return SQLITE_NOMEM;
   if (sqlite3_stricmp(command, "clear") == 0) {
-    return store->of ? refuse_write(table, "a table with of= has the keys of its source: rebuild it")
-                     : bloom_store_clear(store);
+    return store->of
+               ? refuse_write(table, "a table with of= has the keys of its source: rebuild it")
+               : bloom_store_clear(store);
   }
   if (sqlite3_stricmp(command, "optimize") == 0) {
     return store->of ? build_again(store, true) : SQLITE_OK; /* nothing to gain without keys */
@@ -509,7 +511,8 @@ static int run_command(sqlite3_vtab *table, sqlite3_value *value) {
     return refuse_write(table, "the commands are 'clear', 'optimize' and 'rebuild'");
   }
   if (store->of == NULL) {
-    return refuse_write(table, "only a table with of= can be rebuilt: clear it and insert the keys");
+    return refuse_write(table,
+                        "only a table with of= can be rebuilt: clear it and insert the keys");
   }
   return build_again(store, false);
 }
@@ -552,9 +555,10 @@ static int insert(sqlite3_vtab *table, sqlite3_value **argv) {
 
 static int forget_key(sqlite3_vtab *table, sqlite3_value *rowid_value) {
   if (store_of(table)->asked.kind != BLOOM_COUNTING) {
-    return refuse_write(table,
-                  "a plain filter cannot forget a key, since its bits belong to other keys too: "
-                  "create the table with kind=counting, or rebuild it without the key");
+    return refuse_write(
+        table,
+        "a plain filter cannot forget a key, since its bits belong to other keys too: "
+        "create the table with kind=counting, or rebuild it without the key");
   }
   return bloom_store_remove(store_of(table), (uint64_t)sqlite3_value_int64(rowid_value));
 }
