@@ -321,7 +321,9 @@ static void with_number(sqlite3_context *context, int argc, sqlite3_value **argv
 static void test_capacity(void) {
   sqlite3 *db = open_copy();
   sqlite3_create_function(db, "with_number", 3, SQLITE_UTF8, NULL, with_number, NULL, NULL);
-  run(db, "UPDATE grown_data SET block = with_number(block, 32, 1 << 61) WHERE id = 0");
+  run(db,
+      "UPDATE grown_data SET block = with_number(with_number(block, 16, 1 << 61), 32, 1 << "
+      "61) WHERE id = 0");
   close_database(db);
   db = open_database(scratch("damage"));
   expect(db, "damage: a capacity of 2^61", "1", "SELECT bloom_lookup('grown', nth(1))");
