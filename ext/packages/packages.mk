@@ -6,8 +6,11 @@ NATIVE := linux-$(patsubst x86_64,x64,$(patsubst aarch64,arm64,$(shell uname -m)
 PACKAGES = $(B)/packages
 PLATFORM_DIR = $(B)/platforms
 
+NATIVE_PACKAGES = $(PACKAGES)/$(NATIVE).whl $(PACKAGES)/sqlite-bloom-$(VERSION).tgz \
+  $(PACKAGES)/sqlite-bloom-$(NATIVE)-$(VERSION).tgz
+
 .PHONY: packages
-packages: $(PACKAGES)/$(NATIVE).whl ## build/packages: a wheel and Node's packages for this platform
+packages: $(NATIVE_PACKAGES) ## build/packages: a wheel and Node's packages for this platform
 
 $(PLATFORM_DIR)/$(NATIVE)/bloom.so: $(B)/bloom.so
 	mkdir -p $(@D)
@@ -19,3 +22,11 @@ $(PACKAGES)/%.whl: $(PLATFORM_DIR)/%/bloom.so ext/packages/wheel.sh \
     $(shell find ext/packages/python -type f) LICENSE
 	mkdir -p $(@D)
 	ext/packages/wheel.sh $* $< $(VERSION) $(@D)
+
+$(PACKAGES)/sqlite-bloom-%-$(VERSION).tgz: $(PLATFORM_DIR)/%/bloom.so ext/packages/npm.sh LICENSE
+	mkdir -p $(@D)
+	ext/packages/npm.sh $(VERSION) $(@D) $* $<
+
+$(PACKAGES)/sqlite-bloom-$(VERSION).tgz: ext/packages/npm.sh $(wildcard ext/packages/node/*) LICENSE
+	mkdir -p $(@D)
+	ext/packages/npm.sh $(VERSION) $(@D)

@@ -23,3 +23,19 @@ GATE_SUITES += 'B=$(B) CC="$(CC)" tests/packages/cpp.sh'
 # The packages, each installed into an empty place outside of the tree and used there.
 GATE_FILES += packages
 GATE_SUITES += 'B=$(B) tests/packages/python.sh'
+GATE_SUITES += 'B=$(B) NODE_PATH=$(abspath $(NODE_MODULES)) NEWER_NODE=$(abspath $(NEWER_NODE)) \
+  tests/packages/node.sh'
+
+# What the last needs from npm. Where npm finds no better-sqlite3 that is built, it compiles one,
+# which takes minutes.
+NODE_MODULES = build/readme-node/node_modules
+NEWER_NODE = build/newer-node/node_modules/node-$(NATIVE)/bin/node
+GATE_FILES += $(NODE_MODULES)/typescript/bin/tsc $(NEWER_NODE)
+
+$(NODE_MODULES)/typescript/bin/tsc: | $(DEPS_FIRST)
+	mkdir -p $(NODE_MODULES)
+	npm install --silent --no-save --prefix build/readme-node better-sqlite3@12 typescript@5
+
+$(NEWER_NODE): | $(DEPS_FIRST)
+	mkdir -p build/newer-node
+	npm install --silent --no-save --prefix build/newer-node node-$(NATIVE)@22
