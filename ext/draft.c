@@ -24,6 +24,7 @@ static int resize_draft(BloomDraft *draft, uint64_t size) {
   if (size > draft->limit) return BLOOM_TOO_LARGE;
   bytes = draft->resize(draft->bytes, size);
   if (bytes == NULL) return BLOOM_NO_MEMORY;
+  large_pages(bytes, size);
   draft->bytes = bytes;
   draft->filter.bytes = bytes;
   return BLOOM_DONE;

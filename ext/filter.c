@@ -46,6 +46,7 @@ BLOOM_INLINE unsigned bit_at(const uint8_t *cells, uint64_t cell) {
 BLOOM_INLINE uint64_t set_bit_of_line(uint8_t *line, uint64_t a) {
   uint8_t *at = line + (a >> 61) * 8;
   uint64_t old = load_le64(at), word = old | UINT64_C(1) << (a >> LINE_SHIFT & 63);
+  BLOOM_OPAQUE(word); /* one instruction sets the bit; ~old & bit would need the bit itself */
   store_le64(at, word);
   return old ^ word;
 }
@@ -103,10 +104,10 @@ BLOOM_INLINE uint64_t flat_insert_all(const BloomGeometry *g, uint8_t *cells,
                                       const uint64_t *hashes, uint64_t count, unsigned k) {
   uint64_t inserted = 0;
   for (uint64_t n = 0; n < count; n++) {
-    uint64_t power = C, fresh = 0;
+    uint64_t a = hashes[n] | 1, power = C, fresh = 0;
     BLOOM_UNROLL
     for (unsigned i = 0; i < k; i++) {
-      fresh |= set_bit(cells, mulhi64(wrapping_mul(hashes[n] | 1, power), g->line_bits));
+      fresh |= set_bit(cells, mulhi64(wrapping_mul(a, power), g->line_bits));
       power = wrapping_mul(power, C);
     }
     inserted += fresh != 0;
@@ -123,21 +124,21 @@ BLOOM_INLINE uint64_t lines_insert_batch(const BloomGeometry *g, uint8_t *cells,
   BLOOM_UNROLL
   for (unsigned l = 0; l < L; l++) first_power = wrapping_mul(first_power, C);
   for (uint64_t n = 0; n < count; n++) {
-    uint64_t power = 1;
+    uint64_t a = hashes[n] | 1, power = 1;
     BLOOM_UNROLL
     for (unsigned l = 0; l < L; l++) {
-      lines[n][l] = cells + mulhi64(wrapping_mul(hashes[n] | 1, power), g->lines) * LINE_BYTES;
+      lines[n][l] = cells + mulhi64(wrapping_mul(a, power), g->lines) * LINE_BYTES;
       BLOOM_PREFETCH(lines[n][l]);
       power = wrapping_mul(power, C);
     }
   }
   for (uint64_t n = 0; n < count; n++) {
-    uint64_t power = first_power, fresh = 0;
+    uint64_t a = hashes[n] | 1, power = first_power, fresh = 0;
     BLOOM_UNROLL
     for (unsigned l = 0; l < L; l++) {
       BLOOM_UNROLL
       for (unsigned i = 0; i < bloom_cells_in_line(k, L, l); i++) {
-        fresh |= set_bit_of_line(lines[n][l], wrapping_mul(hashes[n] | 1, power));
+        fresh |= set_bit_of_line(lines[n][l], wrapping_mul(a, power));
         power = wrapping_mul(power, C);
       }
     }

@@ -22,6 +22,7 @@
 #define BLOOM_LIKELY(condition) (condition)
 #define BLOOM_UNLIKELY(condition) (condition)
 #define BLOOM_UNROLL
+#define BLOOM_OPAQUE(word) ((void)(word))
 #elif defined(__GNUC__)
 #define BLOOM_INLINE static inline __attribute__((always_inline))
 #define BLOOM_NOINLINE __attribute__((noinline))
@@ -29,6 +30,7 @@
 #define BLOOM_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define BLOOM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define BLOOM_UNROLL _Pragma("GCC unroll 32")
+#define BLOOM_OPAQUE(word) __asm__("" : "+r"(word)) /* keeps a compiler from rewriting its value */
 #else
 #define BLOOM_INLINE static inline
 #define BLOOM_NOINLINE
@@ -36,6 +38,7 @@
 #define BLOOM_LIKELY(condition) (condition)
 #define BLOOM_UNLIKELY(condition) (condition)
 #define BLOOM_UNROLL
+#define BLOOM_OPAQUE(word) ((void)(word))
 #endif
 
 /* What always or never holds, with the proof in a comment beside it. The check stays in a release, so
