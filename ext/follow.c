@@ -331,11 +331,12 @@ static bool has_column(BloomStore *store, const char *source, const char *token,
   return found == SQLITE_OK;
 }
 
-/* A row is +new."a" AS "b", ... and nothing else. Where a is not b the column was renamed, so there
-** is no longer a b. */
-static bool is_row(BloomStore *store, const char *source, const char *row, int *code) {
+/* A row is +new."a" AS "b", ... and nothing else, or of old., as `start` says. Where a is not b the
+** column was renamed, so there is no longer a b. */
+static bool is_row(BloomStore *store, const char *source, const char *row, const char *start,
+                   int *code) {
   for (;; row += 2) {
-    if (strncmp(row, "+new.\"", 6) != 0) return false;
+    if (strncmp(row, start, 6) != 0) return false;
     const char *column = row + 5;
     size_t length = token_length(column);
     const char *alias = column + length + 4;
@@ -364,15 +365,18 @@ static char *row_of(BloomStore *store, const char *table, const char *key, unsig
   sqlite3_free(head);
   if (!ours) return NULL;
   row = sqlite3_mprintf("%.*s", (int)(all - tail - length), sql + length);
+  if (row == NULL) *code = SQLITE_NOMEM;
+  if (row && !is_row(store, source, row, TRIGGERS[i].forgets ? "+old.\"" : "+new.\"", code)) {
+    sqlite3_free(row);
+    return NULL;
+  }
   if (row && TRIGGERS[i].forgets) {
     char *old = row;
     row = other_row(old, "old", "new");
     sqlite3_free(old);
+    if (row == NULL) *code = SQLITE_NOMEM;
   }
-  if (row == NULL) *code = SQLITE_NOMEM;
-  if (row && is_row(store, source, row, code)) return row;
-  sqlite3_free(row);
-  return NULL;
+  return row;
 }
 
 static int prepare_find(BloomStore *store, sqlite3_stmt **find) {
