@@ -290,6 +290,7 @@ bool bloom_layer_decrement(const BloomLayer *layer, uint8_t *bytes, uint64_t has
   unsigned i;
   bloom_layer_positions(layer, hash, positions);
   for (i = 0; i < layer->geometry.k; i++) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the first k positions are set */
     unsigned counter = counter_at(cells, positions[i]);
     if (counter == 0) break;
     if (counter < BLOOM_COUNTER_MAX) add_to_counter(cells, positions[i], -1);

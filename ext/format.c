@@ -54,6 +54,10 @@ static bool rate_in_range(float rate, double least) {
   return rate >= (float)least && rate < 1;
 }
 
+static size_t entry_offset(unsigned layer) {
+  return BLOOM_FIXED_BYTES + (size_t)layer * BLOOM_LAYER_BYTES;
+}
+
 /* One entry of the layer table. Everything later code divides by, shifts by or loops to is bounded
 ** here. */
 static bool decode_layer(const uint8_t *entry, BloomLayer *layer) {
@@ -100,7 +104,7 @@ static bool decode_layers(BloomFilter *filter, char *reason) {
   uint64_t end = filter->body;
   for (unsigned i = 0; i < filter->layer_count; i++) {
     BloomLayer *layer = &filter->layers[i];
-    if (!decode_layer(filter->bytes + BLOOM_FIXED_BYTES + i * BLOOM_LAYER_BYTES, layer)) {
+    if (!decode_layer(filter->bytes + entry_offset(i), layer)) {
       return refuse(reason, "damaged filter: layer %llu is out of range", i, 0);
     }
     layer->offset = end;
@@ -228,7 +232,7 @@ void bloom_encode_header(const BloomFilter *filter, uint64_t body_hash, uint8_t 
   store_le64(bytes + AT_BODY_HASH, body_hash);
   for (unsigned i = 0; i < filter->layer_count; i++) {
     const BloomLayer *layer = &filter->layers[i];
-    uint8_t *entry = bytes + BLOOM_FIXED_BYTES + i * BLOOM_LAYER_BYTES;
+    uint8_t *entry = bytes + entry_offset(i);
     memset(entry, 0, BLOOM_LAYER_BYTES);
     store_le64(entry + LAYER_CAPACITY, layer->capacity);
     store_le64(entry + LAYER_LINES, layer->geometry.lines);

@@ -106,7 +106,7 @@ static BloomFilter *aligned_copy(const BloomFilter *from) {
     ALIGNMENT = 64
   };
   uint64_t view = bloom_view_size(from->layer_count), cells = from->size - from->body;
-  uint64_t total = view + cells + (from->layer_count + 1u) * ALIGNMENT;
+  uint64_t total = view + cells + (from->layer_count + (uint64_t)1) * ALIGNMENT;
   BloomFilter *copy = sqlite3_malloc64(total);
   if (copy == NULL) return NULL;
   large_pages(copy, total);

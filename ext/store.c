@@ -98,7 +98,7 @@ static uint64_t layer_bytes(const BloomStore *store, unsigned layer) {
 }
 
 static sqlite3_int64 chunk_id(uint64_t layer, uint64_t chunk) {
-  return (sqlite3_int64)(1 + (layer << 32) + chunk);
+  return (sqlite3_int64)(1 + layer * (UINT64_C(1) << 32) + chunk);
 }
 
 static unsigned layer_of(const BloomStore *store, uint64_t chunk) {
@@ -331,7 +331,7 @@ static int read_block(BloomStore *store, sqlite3_int64 id, sqlite3_stmt **read,
 static int load_chunk(BloomStore *store, uint64_t chunk) {
   unsigned layer = layer_of(store, chunk);
   sqlite3_int64 id = chunk_id(layer, chunk - store->first_chunk[layer]);
-  uint64_t size, given;
+  uint64_t size, given = 0;
   uint8_t *at = chunk_at(store, chunk, &size);
   const uint8_t *block;
   sqlite3_stmt *read;
@@ -339,9 +339,10 @@ static int load_chunk(BloomStore *store, uint64_t chunk) {
   if (code == SQLITE_OK && given != size + CHECK_BYTES) {
     code = fail_damaged(store, id, "has another length");
   }
-  if (code == SQLITE_OK &&
-      XXH3_64bits_withSeed(block + CHECK_BYTES, size, (XXH64_hash_t)id) != load_le64(block)) {
-    code = fail_damaged(store, id, "does not match its checksum");
+  if (code == SQLITE_OK) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): read_block has set it */
+    XXH64_hash_t hash = XXH3_64bits_withSeed(block + CHECK_BYTES, size, (XXH64_hash_t)id);
+    if (hash != load_le64(block)) code = fail_damaged(store, id, "does not match its checksum");
   }
   if (code == SQLITE_OK) {
     memcpy(at, block + CHECK_BYTES, size);
@@ -638,10 +639,9 @@ static bool has_room(BloomStore *store, uint64_t hash) {
 static int make_room_for(BloomStore *store, uint64_t hash) {
   BloomGeometry geometry;
   float rate;
-  int code = SQLITE_OK;
   if (store->fill.occupied < 0) {
     if (has_room(store, hash)) return SQLITE_OK;
-    code = each_chunk(store, store->filter.layer_count - 1u, need);
+    int code = each_chunk(store, store->filter.layer_count - 1u, need);
     if (code != SQLITE_OK) return code;
     bloom_count_fill(&store->filter, &store->fill);
   }

@@ -115,7 +115,7 @@ struct BloomStore {
 /* The store of a table, new or of one that exists; it has one more reference. *of, from
 ** sqlite3_malloc or NULL, becomes the store's. */
 int bloom_store_open(BloomStores *stores, const char *schema, const char *name,
-                     const BloomParams *asked, char **of, bool create, BloomStore **store);
+                     const BloomParams *asked, char **of, bool create, BloomStore **result);
 void bloom_store_release(BloomStore *store);
 BloomStore *bloom_store_find(BloomStores *stores, const char *schema, const char *name);
 

@@ -613,6 +613,7 @@ static int check_integrity(sqlite3_vtab *table, const char *schema, const char *
 typedef struct ModuleWithIntegrity {
   sqlite3_module base;
 #if SQLITE_VERSION_NUMBER < 3044000
+  /* cppcheck-suppress unusedStructMember ; SQLite reads it */
   int (*xIntegrity)(sqlite3_vtab *table, const char *schema, const char *name, int flags,
                     char **report);
 #endif
@@ -804,10 +805,12 @@ static void lookup_function(sqlite3_context *context, int argc, sqlite3_value **
   bool found = false;
   int type, code = SQLITE_OK;
   (void)argc;
-  if (BLOOM_UNLIKELY(use == NULL)) {
+  if (BLOOM_LIKELY(use != NULL)) {
+    store = use->store;
+  } else {
     if (!start_use(context, "bloom_lookup", argv[0], &first)) return;
+    store = first.store;
   }
-  store = use ? use->store : first.store;
   if (BLOOM_UNLIKELY(!store->valid)) code = get_ready(store);
   type = bloom_key_hash_value(argv[1], &hash);
   if (BLOOM_LIKELY(type > 0 && code == SQLITE_OK)) {

@@ -71,14 +71,22 @@ sqlite3 *open_bare(const char *path) {
   return db;
 }
 
+#ifdef SQLITE_CORE
+int sqlite3_bloom_init(sqlite3 *db, char **error, const struct sqlite3_api_routines *api);
+#endif
+
 sqlite3 *open_database(const char *path) {
   sqlite3 *db = open_bare(path);
+#ifdef SQLITE_CORE
+  if (sqlite3_bloom_init(db, NULL, NULL) != SQLITE_OK) stop("the extension", sqlite3_errmsg(db));
+#else
   const char *bloom = getenv("BLOOM");
   char *error = NULL;
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
   if (sqlite3_load_extension(db, bloom ? bloom : "build/bloom.so", NULL, &error) != SQLITE_OK) {
     stop("the extension", error);
   }
+#endif
   return db;
 }
 

@@ -2,7 +2,6 @@
 # into the test program. README.md here lists what is tested.
 OOM_SOURCES = $(wildcard tests/oom/*.c)
 OOM_OBJECTS = $(ROOMS:%=$(B)/oom/ext-%.o)
-OOM_SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 
 CHECK_FILES += $(B)/oom/oom
 CHECK_SUITES += '$(B)/oom/oom quick'
@@ -22,6 +21,5 @@ $(B)/oom/ext-%.o: ext/%.c $(HEADERS) Makefile | $(B)/oom $(DEPS_FIRST)
 $(B)/oom/oom: $(OOM_SOURCES) tests/oom/oom.h $(OOM_OBJECTS) | $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $(OOM_SOURCES) $(OOM_OBJECTS) -lsqlite3 -lm
 
-$(B)/oom/oom-sanitized: $(OOM_SOURCES) tests/oom/oom.h $(ROOMS:%=ext/%.c) $(HEADERS) | $(B)/oom $(DEPS_FIRST)
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -DSQLITE_CORE -ffp-contract=off $(OOM_SANITIZE) -o $@ \
-	  $(OOM_SOURCES) $(ROOMS:%=ext/%.c) -lsqlite3 -lm
+$(B)/oom/oom-sanitized: $(OOM_SOURCES) tests/oom/oom.h $(SANITIZED) | $(B)/oom
+	$(SANITIZE_TEST) -o $@ $(OOM_SOURCES) $(SANITIZED) -lsqlite3 -lm

@@ -45,7 +45,7 @@ m32="-m32 -idirafter /usr/include/x86_64-linux-gnu"
 # 32 bits: the amalgamation is compiled in, since the system's library has 64. xxhash.h is a header.
 # shellcheck disable=SC2086
 if gcc $m32 $warnings -O1 -DSQLITE_CORE -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION \
-  -I"$NEWEST" -o "$out/bytes32" tests/sql/bytes.c tests/sql/auto.c $SOURCES "$NEWEST/sqlite3.c" -lm \
+  -I"$NEWEST" -o "$out/bytes32" tests/sql/bytes.c $SOURCES "$NEWEST/sqlite3.c" -lm \
   2>"$out/errors"; then
   compare "gcc -m32" "$out/bytes32"
 elif echo 'int main(void){return 0;}' | gcc $m32 -x c -o /dev/null - 2>/dev/null; then

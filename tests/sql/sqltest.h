@@ -54,10 +54,13 @@ static inline void reseal_function(sqlite3_context *context, int argc, sqlite3_v
   sqlite3_result_blob(context, bytes, size, sqlite3_free);
 }
 
+#ifdef SQLITE_CORE
+int sqlite3_bloom_init(sqlite3 *db, char **error, const struct sqlite3_api_routines *api);
+#endif
+
 static inline int load_bloom(sqlite3 *db) {
 #ifdef SQLITE_CORE
-  (void)db;
-  return SQLITE_OK; /* the program registers it with sqlite3_auto_extension */
+  return sqlite3_bloom_init(db, NULL, NULL);
 #else
   const char *bloom = getenv("BLOOM");
   char *error = NULL;

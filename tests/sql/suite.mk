@@ -16,10 +16,10 @@ ON_NEWEST = LD_LIBRARY_PATH=$(NEWEST) BLOOM=$(B)/bloom.so
 $(B)/sql-shell: tests/sql/shell.c | $(B) $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -o $@ $< -lsqlite3
 
-$(B)/sql-threads: tests/sql/threads.c tests/sql/auto.c tests/sql/sqltest.h $(SQL_SOURCES) $(HEADERS) \
+$(B)/sql-threads: tests/sql/threads.c tests/sql/sqltest.h $(SQL_SOURCES) $(HEADERS) \
     $(NEWEST)/libsqlite3.so.0 | $(B)
 	$(CC) -std=gnu11 -g -O1 -fsanitize=thread -DSQLITE_CORE -DSQLITE_THREADSAFE=1 -Iext -I$(NEWEST) \
-	  -ffp-contract=off -o $@ tests/sql/threads.c tests/sql/auto.c $(SQL_SOURCES) $(NEWEST)/sqlite3.c \
+	  -ffp-contract=off -o $@ tests/sql/threads.c $(SQL_SOURCES) $(NEWEST)/sqlite3.c \
 	  -lm -lpthread -ldl
 
 GATE_FILES += $(B)/sql-shell $(B)/sql-bytes $(B)/sql-threads $(NEWEST)/libsqlite3.so.0

@@ -2,7 +2,6 @@
 # extension is compiled into the test program.
 TABLE_SOURCES = $(wildcard tests/table/*.c)
 TABLE_OBJECTS = $(ROOMS:%=$(B)/table/ext-%.o)
-TABLE_SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 
 CHECK_FILES += $(B)/table/table
 CHECK_SUITES += '$(B)/table/table quick'
@@ -26,7 +25,5 @@ $(B)/table/ext-%.o: ext/%.c $(HEADERS) Makefile | $(B)/table $(DEPS_FIRST)
 $(B)/table/table: $(TABLE_SOURCES) tests/table/table.h $(TABLE_OBJECTS) | $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $(TABLE_SOURCES) $(TABLE_OBJECTS) -lsqlite3 -lm
 
-$(B)/table/sanitized: $(TABLE_SOURCES) tests/table/table.h $(ROOMS:%=ext/%.c) $(HEADERS) \
-  | $(B)/table $(DEPS_FIRST)
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -DSQLITE_CORE -ffp-contract=off $(TABLE_SANITIZE) -o $@ \
-	  $(TABLE_SOURCES) $(ROOMS:%=ext/%.c) -lsqlite3 -lm
+$(B)/table/sanitized: $(TABLE_SOURCES) tests/table/table.h $(SANITIZED) | $(B)/table
+	$(SANITIZE_TEST) -o $@ $(TABLE_SOURCES) $(SANITIZED) -lsqlite3 -lm

@@ -427,7 +427,11 @@ static bool layer_taken(uint8_t kind, BloomGeometry geometry, uint64_t capacity,
   } else {
     append(&filter, 30, 0.01f, (BloomGeometry){1, 64, 1, 1});
   }
-  append(&filter, capacity, rate, geometry);
+  BloomGeometry most = geometry; /* beyond it sizes wrap */
+  if (most.lines > UINT64_C(1) << 39) most.lines = UINT64_C(1) << 39;
+  if (most.line_bits > UINT64_C(1) << 48) most.line_bits = most.lines > 1 ? 512 : UINT64_C(1) << 48;
+  append(&filter, capacity, rate, most);
+  filter.layers[filter.layer_count - 1].geometry = geometry;
   if (filter.size > 1 << 20) filter.size = 1 << 20; /* a lie about its size */
   Blob blob = {calloc(1, filter.size), filter.size};
   assert_non_null(blob.bytes);

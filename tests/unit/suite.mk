@@ -3,7 +3,7 @@ UNIT_KERNEL = sizing filter format hashes platform
 UNIT_LINK = $(KERNEL:%=$(B)/%.o) -lcmocka -lm
 UNIT_ENV = CMOCKA_MESSAGE_OUTPUT=TAP
 UNIT_SOURCES = $(KERNEL:%=ext/%.c)
-UNIT_SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+UNIT_SANITIZED = $(KERNEL:%=$(B)/analysers/ext-%.o)
 
 CHECK_FILES += $(UNIT_KERNEL:%=$(B)/unit/%) $(B)/unit/key
 CHECK_SUITES += $(foreach test,$(UNIT_KERNEL) key,'$(UNIT_ENV) $(B)/unit/$(test)')
@@ -21,8 +21,8 @@ $(B)/unit:
 $(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(KERNEL:%=$(B)/%.o) $(HEADERS) | $(B)/unit $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -o $@ $< $(UNIT_LINK)
 
-$(B)/unit/%-sanitized: tests/unit/%.c tests/unit/unit.h $(UNIT_SOURCES) $(HEADERS) | $(B)/unit $(DEPS_FIRST)
-	$(CC) $(TEST_CFLAGS) $(UNIT_SANITIZE) -o $@ $< $(UNIT_SOURCES) -lcmocka -lm
+$(B)/unit/%-sanitized: tests/unit/%.c tests/unit/unit.h $(UNIT_SANITIZED) | $(B)/unit
+	$(SANITIZE_TEST) -o $@ $< $(UNIT_SANITIZED) -lcmocka -lm
 
 $(B)/unit/%-portable: tests/unit/%.c tests/unit/unit.h $(UNIT_SOURCES) $(HEADERS) | $(B)/unit $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -DBLOOM_NO_INT128 -o $@ $< $(UNIT_SOURCES) -lcmocka -lm
@@ -34,5 +34,5 @@ $(B)/unit/ext-key.o: ext/key.c $(HEADERS) Makefile | $(B)/unit $(DEPS_FIRST)
 $(B)/unit/key: tests/unit/key.c tests/unit/unit.h $(B)/unit/ext-key.o | $(B)/unit $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -DSQLITE_CORE -o $@ $< $(B)/unit/ext-key.o -lcmocka -lsqlite3 -lm
 
-$(B)/unit/key-sanitized: tests/unit/key.c tests/unit/unit.h ext/key.c $(HEADERS) | $(B)/unit $(DEPS_FIRST)
-	$(CC) $(TEST_CFLAGS) -DSQLITE_CORE $(UNIT_SANITIZE) -o $@ $< ext/key.c -lcmocka -lsqlite3 -lm
+$(B)/unit/key-sanitized: tests/unit/key.c tests/unit/unit.h $(B)/analysers/ext-key.o | $(B)/unit
+	$(SANITIZE_TEST) -o $@ $< $(B)/analysers/ext-key.o -lcmocka -lsqlite3 -lm
