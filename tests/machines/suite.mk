@@ -1,7 +1,7 @@
 # Other machines and other versions of SQLite. README.md here says which, and what runs on them.
 MACHINES = m32 unsigned-char signed-char musl s390x arm64
 VERSIONS = sqlite-3.34.0 sqlite-3.43.0 sqlite-newest
-MACHINES_GATE = unsigned-char musl s390x arm64 sqlite-3.34.0 sqlite-3.43.0
+MACHINES_GATE = m32 unsigned-char musl s390x arm64 sqlite-3.34.0 sqlite-3.43.0
 
 GATE_FILES += $(B)/sql-shell
 GATE_SUITES += 'tests/machines/floor.sh'

@@ -191,12 +191,12 @@ static void view_of_a_blob(void **state) {
   char reason[BLOOM_REASON_BYTES];
   (void)state;
   assert_true(bloom_decode(blob.bytes, blob.size, &filter, reason));
-  assert_true(filter.n == 30 && filter.p == 0.01f && filter.kind == BLOOM_PLAIN);
+  assert_true(filter.n == 30 && filter.p == (float)0.01 && filter.kind == BLOOM_PLAIN);
   assert_true(filter.cell_bits == 1 && filter.key_types == 5 && filter.layer_count == 3);
   assert_true(filter.body == 40 + 3 * 32 && filter.size == filter.body + 38 + 192 + 38);
   assert_true(filter.layers[1].offset == filter.body + 38);
   assert_true(filter.layers[2].offset == filter.body + 38 + 192);
-  assert_true(filter.layers[1].capacity == 60 && filter.layers[1].rate == 0.005f);
+  assert_true(filter.layers[1].capacity == 60 && filter.layers[1].rate == (float)0.005);
   assert_true(filter.layers[1].geometry.lines == 3 && filter.layers[1].geometry.k == 9);
   uint64_t seed = 13;
   for (unsigned i = 0; i < 90; i++) assert_true(bloom_contains(&filter, next_random(&seed)));
