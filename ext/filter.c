@@ -319,7 +319,7 @@ static uint64_t occupied_in(const uint8_t *cells, uint64_t size, unsigned cell_b
   for (; at + 8 <= size; at += 8) {
     count += popcount64(occupied_bits(load_le64(cells + at), cell_bits));
   }
-  memcpy(tail, cells + at, size - at);
+  memcpy(tail, cells + at, (size_t)(size - at));
   return count + popcount64(occupied_bits(load_le64(tail), cell_bits));
 }
 

@@ -147,7 +147,7 @@ static bool decode_parts(const uint8_t *bytes, uint64_t size, BloomFilter *filte
   if (layers > BLOOM_MAX_LAYERS || size < header) {
     return refuse(reason, "damaged filter: %llu layers in %llu bytes", layers, size);
   }
-  if (XXH3_64bits(bytes, header - BLOOM_CHECK_BYTES) !=
+  if (XXH3_64bits(bytes, (size_t)(header - BLOOM_CHECK_BYTES)) !=
       load_le64(bytes + header - BLOOM_CHECK_BYTES)) {
     return refuse(reason, "damaged filter: the header's checksum does not match", 0, 0);
   }
@@ -179,7 +179,8 @@ static bool padding_is_zero(const BloomFilter *filter, const BloomLayer *layer) 
 }
 
 bool bloom_intact(const BloomFilter *filter) {
-  if (XXH3_64bits(filter->bytes + filter->body, filter->size - filter->body) != filter->body_hash) {
+  if (XXH3_64bits(filter->bytes + filter->body, (size_t)(filter->size - filter->body)) !=
+      filter->body_hash) {
     return false;
   }
   for (unsigned i = 0; i < filter->layer_count; i++) {
@@ -198,7 +199,7 @@ bool bloom_merge_intact(uint8_t *into, const BloomFilter *filter, enum BloomMerg
   XXH3_64bits_reset(&state);
   for (uint64_t at = 0; at < size; at += BLOCK) {
     uint64_t block = size - at < BLOCK ? size - at : BLOCK;
-    XXH3_64bits_update(&state, from + at, block);
+    XXH3_64bits_update(&state, from + at, (size_t)block);
     bloom_merge_cells(into + at, from + at, block, filter->cell_bits, merge);
   }
   return XXH3_64bits_digest(&state) == filter->body_hash &&
@@ -242,10 +243,10 @@ void bloom_encode_header(const BloomFilter *filter, uint64_t body_hash, uint8_t 
     entry[LAYER_L] = layer->geometry.L;
   }
   uint64_t covered = filter->body - BLOOM_CHECK_BYTES;
-  store_le64(bytes + covered, XXH3_64bits(bytes, covered));
+  store_le64(bytes + covered, XXH3_64bits(bytes, (size_t)covered));
 }
 
 void bloom_encode(const BloomFilter *filter, uint8_t *bytes) {
-  bloom_encode_header(filter, XXH3_64bits(bytes + filter->body, filter->size - filter->body),
-                      bytes);
+  bloom_encode_header(
+      filter, XXH3_64bits(bytes + filter->body, (size_t)(filter->size - filter->body)), bytes);
 }

@@ -110,13 +110,13 @@ static BloomFilter *aligned_copy(const BloomFilter *from) {
   BloomFilter *copy = sqlite3_malloc64(total);
   if (copy == NULL) return NULL;
   large_pages(copy, total);
-  memcpy(copy, from, view);
+  memcpy(copy, from, (size_t)view);
   uint8_t *start = (uint8_t *)copy, *at = start + view;
   copy->bytes = start;
   for (unsigned i = 0; i < from->layer_count; i++) {
     uint64_t size = bloom_layer_bytes(&from->layers[i].geometry, from->cell_bits);
     at += (ALIGNMENT - (uintptr_t)at % ALIGNMENT) % ALIGNMENT;
-    memcpy(at, from->bytes + from->layers[i].offset, size);
+    memcpy(at, from->bytes + from->layers[i].offset, (size_t)size);
     copy->layers[i].offset = (uint64_t)(at - start);
     at += size;
   }

@@ -219,12 +219,12 @@ BLOOM_INLINE bool may_be_number(const uint8_t *text, uint64_t size) {
   if (size < 8) return size > 0;
   uint64_t first = load_le64(text);
   if (BLOOM_LIKELY(two_letters(first))) return has_nul(first);
-  return !two_letters(load_le64(text + size - 8)) || memchr(text, 0, size) != NULL;
+  return !two_letters(load_le64(text + size - 8)) || memchr(text, 0, (size_t)size) != NULL;
 }
 
 static BLOOM_NOINLINE bool read_spelt_number(BloomKey *key) {
   Decimal number;
-  const uint8_t *end = key->bytes + key->size, *nul = memchr(key->bytes, 0, key->size);
+  const uint8_t *end = key->bytes + key->size, *nul = memchr(key->bytes, 0, (size_t)key->size);
   return read_decimal(key->bytes, nul ? nul : end, &number) && set_number(key, &number);
 }
 

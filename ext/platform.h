@@ -130,9 +130,9 @@ BLOOM_INLINE float float_of_bits(uint32_t bits) {
 ** out by rounding inwards; call it before the memory is first written. */
 BLOOM_INLINE void large_pages(void *memory, uint64_t size) {
 #if defined(MADV_HUGEPAGE)
-  const uint64_t page = 1 << 21;
-  uintptr_t start = ((uintptr_t)memory + page - 1) & ~(uintptr_t)(page - 1);
-  uintptr_t end = ((uintptr_t)memory + (uintptr_t)size) & ~(uintptr_t)(page - 1);
+  const uintptr_t page = (uintptr_t)1 << 21;
+  uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1);
+  uintptr_t end = ((uintptr_t)memory + (uintptr_t)size) & ~(page - 1);
   if (start < end) madvise((void *)start, end - start, MADV_HUGEPAGE);
 #else
   (void)memory;

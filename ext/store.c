@@ -144,12 +144,12 @@ static int lay_out(BloomStore *store, unsigned old_layers) {
   if (old_layers > 0 && shift != old_shift) {
     unsigned last = old_layers - 1;
     memmove(memory + shift, memory + old_shift,
-            store->filter.layers[last].offset + layer_bytes(store, last));
+            (size_t)(store->filter.layers[last].offset + layer_bytes(store, last)));
   }
   store->memory = memory;
   store->cells = memory + shift;
   store->filter.bytes = store->cells;
-  memset(store->flags + old_chunks, 0, chunks - old_chunks);
+  memset(store->flags + old_chunks, 0, (size_t)(chunks - old_chunks));
   store->unloaded += chunks - old_chunks;
   return SQLITE_OK;
 }
@@ -212,7 +212,7 @@ static int save_chunk(BloomStore *store, uint64_t chunk) {
   BloomImage *image = &undo->images[undo->count++];
   const uint8_t *at = chunk_at(store, chunk, &size);
   image->chunk = chunk;
-  memcpy(image->bytes, at, size);
+  memcpy(image->bytes, at, (size_t)size);
   store->flags[chunk] |= CHUNK_SAVED;
   return SQLITE_OK;
 }
@@ -288,7 +288,7 @@ static void undo_statement(BloomStore *store) {
   store->fill = undo->fill;
   for (uint64_t i = 0; i < undo->count; i++) {
     uint8_t *at = chunk_at(store, undo->images[i].chunk, &size);
-    memcpy(at, undo->images[i].bytes, size);
+    memcpy(at, undo->images[i].bytes, (size_t)size);
   }
 }
 
@@ -341,11 +341,11 @@ static int load_chunk(BloomStore *store, uint64_t chunk) {
   }
   if (code == SQLITE_OK) {
     /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): read_block has set it */
-    XXH64_hash_t hash = XXH3_64bits_withSeed(block + CHECK_BYTES, size, (XXH64_hash_t)id);
+    XXH64_hash_t hash = XXH3_64bits_withSeed(block + CHECK_BYTES, (size_t)size, (XXH64_hash_t)id);
     if (hash != load_le64(block)) code = fail_damaged(store, id, "does not match its checksum");
   }
   if (code == SQLITE_OK) {
-    memcpy(at, block + CHECK_BYTES, size);
+    memcpy(at, block + CHECK_BYTES, (size_t)size);
     store->flags[chunk] |= CHUNK_LOADED;
     store->unloaded--;
   }
@@ -442,8 +442,8 @@ static int write_chunk(BloomStore *store, enum BloomStatement which, uint64_t ch
   sqlite3_int64 id = chunk_id(layer, chunk - store->first_chunk[layer]);
   uint64_t size;
   const uint8_t *at = chunk_at(store, chunk, &size);
-  memcpy(block + CHECK_BYTES, at, size);
-  store_le64(block, XXH3_64bits_withSeed(at, size, (XXH64_hash_t)id));
+  memcpy(block + CHECK_BYTES, at, (size_t)size);
+  store_le64(block, XXH3_64bits_withSeed(at, (size_t)size, (XXH64_hash_t)id));
   return write_block(store, which, id, block, size + CHECK_BYTES);
 }
 
@@ -606,7 +606,7 @@ static int append_layer(BloomStore *store, uint64_t capacity, float rate,
     return code;
   }
   store->header_dirty = true;
-  memset(store->cells + filter->layers[layer].offset, 0, layer_bytes(store, layer));
+  memset(store->cells + filter->layers[layer].offset, 0, (size_t)layer_bytes(store, layer));
   for (uint64_t i = store->first_chunk[layer]; i < store->first_chunk[layer + 1]; i++) {
     store->flags[i] = CHUNK_LOADED;
     store->unloaded--;
@@ -840,7 +840,7 @@ int bloom_store_adopt(BloomStore *store, const void *blob, uint64_t size) {
   memset(store->first_chunk, 0, sizeof store->first_chunk);
   code = lay_out(store, 0);
   for (unsigned i = 0; i < store->filter.layer_count && code == SQLITE_OK; i++) {
-    memcpy(store->cells + store->filter.layers[i].offset, from, layer_bytes(store, i));
+    memcpy(store->cells + store->filter.layers[i].offset, from, (size_t)layer_bytes(store, i));
     from += layer_bytes(store, i);
     for (uint64_t c = store->first_chunk[i]; c < store->first_chunk[i + 1] && code == SQLITE_OK;
          c++) {

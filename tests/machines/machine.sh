@@ -9,8 +9,7 @@
 sqlite=build/newest emulator='' tools='' more='' own=''
 case $machine in
   # <asm/...> is the same for 32 bits; tests/sql/bytes.sh has the reason why it is not found.
-  # Sizes, which are uint64_t, are checked before they become a size_t, without a cast.
-  m32) cc='gcc -m32 -idirafter /usr/include/x86_64-linux-gnu' own=-Wno-conversion ;;
+  m32) cc='gcc -m32 -idirafter /usr/include/x86_64-linux-gnu' ;;
   signed-char) cc='gcc -fsigned-char' sqlite='' ;;
   unsigned-char) cc='gcc -funsigned-char' sqlite='' ;;
   musl) cc=musl-gcc ;;
