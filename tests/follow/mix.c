@@ -234,7 +234,9 @@ static void add_upsert(Mix *mix, sqlite3_str *sql) {
   add_row(mix, sql);
   sqlite3_str_appendall(sql, ", ");
   add_row(mix, sql);
-  sqlite3_str_appendf(sql, " %s", below(mix, 5) ? update : "ON CONFLICT DO NOTHING");
+  /* Before SQLite 3.35 DO UPDATE names the columns of one index. */
+  bool updates = below(mix, 5) != 0 && sqlite3_libversion_number() >= 3035000;
+  sqlite3_str_appendf(sql, " %s", updates ? update : "ON CONFLICT DO NOTHING");
   sqlite3_free(columns);
   sqlite3_free(update);
 }

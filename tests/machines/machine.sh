@@ -4,9 +4,8 @@
 #   sqlite   the folder of the amalgamation that it has; empty: the system's SQLite and cmocka
 #   emulator what runs its programs; empty: this machine runs them
 #   tools    the prefix of its binutils
-#   own      flags that come last
 #   more     what its SQLite gets beside the amalgamation
-sqlite=build/newest emulator='' tools='' more='' own=''
+sqlite=build/newest emulator='' tools='' more=''
 case $machine in
   # <asm/...> is the same for 32 bits; tests/sql/bytes.sh has the reason why it is not found.
   m32) cc='gcc -m32 -idirafter /usr/include/x86_64-linux-gnu' ;;
