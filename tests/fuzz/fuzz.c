@@ -373,16 +373,20 @@ static void repair_fixed(uint8_t *bytes) {
   memcpy(bytes + AT_P, bytes + FIXED + 24, 4);
 }
 
-static void repair_body(uint8_t *bytes, size_t size) {
-  uint64_t header = header_size(bytes), end = header;
+static void repair_spare(uint8_t *bytes, size_t size) {
+  uint64_t end = header_size(bytes);
   Filter filter = {bytes, size, bytes[AT_KIND] == 2 ? 4 : 1, 0, {{0}}};
   for (unsigned i = 0; i < bytes[AT_LAYERS]; i++) {
     Layer layer;
-    if (!read_layer(bytes + FIXED + i * ENTRY, filter.cell_bits, &layer)) break;
+    if (!read_layer(bytes + FIXED + i * ENTRY, filter.cell_bits, &layer)) return;
     end += layer.size;
-    if (end > size) break;
+    if (end > size) return;
     bytes[end - 1] &= (uint8_t)~spare_bits(&filter, &layer);
   }
+}
+
+static void repair_body(uint8_t *bytes, size_t size) {
+  uint64_t header = header_size(bytes);
   store(bytes + AT_BODY_SUM, XXH3_64bits(bytes + header, size - header), 8);
 }
 
@@ -396,6 +400,7 @@ uint8_t *repair(const uint8_t *bytes, size_t *size, unsigned what) {
   if (wanted > *size) memset(copy + *size, 0, wanted - *size);
   *size = wanted;
   if (whole && (what & REPAIR_FIXED)) repair_fixed(copy);
+  if (whole && (what & REPAIR_SPARE)) repair_spare(copy, wanted);
   if (whole && (what & REPAIR_BODY)) repair_body(copy, wanted);
   if (whole && (what & REPAIR_HEADER)) seal_header(copy, wanted);
   return copy;

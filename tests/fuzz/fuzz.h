@@ -109,9 +109,10 @@ unsigned cell_of(const Filter *filter, const Layer *layer, uint64_t cell);
 /* What repair may do, so that a fuzzer gets behind the checks. */
 enum {
   REPAIR_HEADER = 1, /* checksum */
-  REPAIR_BODY = 2,   /* checksum, and the bits behind the last cells */
+  REPAIR_BODY = 2,   /* checksum */
   REPAIR_SIZE = 4,   /* the body gets the length that the layers say */
   REPAIR_FIXED = 8,  /* magic, version, scheme, n and p of the first layer */
+  REPAIR_SPARE = 32, /* the bits behind the last cells are 0 */
   MOST_BYTES = 1 << 18
 };
 
