@@ -20,6 +20,7 @@
 #include "extension.h"
 #include "format.h"
 #include "hashes.h"
+#include "keyhash.h"
 
 enum {
   FEW_HASHES = 64,                  /* that wait before anything looks for duplicates */
@@ -345,7 +346,7 @@ static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv)
     build = slow_context(context, argc, argv, build);
     if (build == NULL) return;
   }
-  type = bloom_key_hash_value(argv[0], &hash);
+  type = hash_of_value(argv[0], &hash);
   if (BLOOM_LIKELY(type > 0)) {
     build->key_types |= (uint8_t)type;
     if (BLOOM_LIKELY(build->draft && build->ringed < RING)) {

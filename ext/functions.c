@@ -21,6 +21,7 @@
 #include "describe.h"
 #include "extension.h"
 #include "format.h"
+#include "keyhash.h"
 
 /* ---- bloom_contains and bloom_ref ---- */
 
@@ -163,7 +164,7 @@ static BLOOM_NOINLINE bool keep_bound(sqlite3_context *context, BoundFilter *bou
 
 BLOOM_INLINE void answer(sqlite3_context *context, const BloomFilter *filter, sqlite3_value *key) {
   uint64_t hash;
-  int type = bloom_key_hash_value(key, &hash);
+  int type = hash_of_value(key, &hash);
   if (BLOOM_LIKELY(type > 0)) {
     sqlite3_result_int(context, bloom_contains(filter, hash));
   } else if (type < 0) {

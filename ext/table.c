@@ -601,7 +601,8 @@ static int check_integrity(sqlite3_vtab *table, const char *schema, const char *
     *report = sqlite3_mprintf("bloom table %s.%s: %lld keys of %s are missing", schema, name,
                               missing, store->of);
   }
-  if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_ERROR) { /* not: interrupted, ... */
+  if ((code & 0xff) == SQLITE_CORRUPT ||
+      (code & 0xff) == SQLITE_ERROR) { /* not: interrupted, ... */
     *report = sqlite3_mprintf("bloom table %s.%s: %s", schema, name, store->error);
     store->error[0] = 0;
     code = SQLITE_OK;
