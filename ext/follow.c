@@ -80,11 +80,6 @@ static int fail_follow(BloomStore *store, const char *format, const char *detail
   return SQLITE_ERROR;
 }
 
-static int fail_follow_sqlite(BloomStore *store, int code) {
-  sqlite3_snprintf(sizeof store->error, store->error, "%s", sqlite3_errmsg(store->db));
-  return code;
-}
-
 static bool is_token(const char *at, size_t length, const char *word) {
   return length == strlen(word) && sqlite3_strnicmp(at, word, (int)length) == 0;
 }
@@ -157,33 +152,6 @@ static bool mentions(const char *text, const char *column) {
   return false;
 }
 
-/* ---- statements ---- */
-
-static int prepare_sql(BloomStore *store, sqlite3_stmt **statement, char *sql) {
-  int code = SQLITE_NOMEM;
-  *statement = NULL;
-  if (sql) code = sqlite3_prepare_v2(store->db, sql, -1, statement, NULL);
-  sqlite3_free(sql);
-  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : fail_follow_sqlite(store, code);
-}
-
-/* The number that a query gives; the text is freed. */
-static int ask_number(BloomStore *store, sqlite3_int64 *number, char *sql) {
-  sqlite3_stmt *statement;
-  int code = prepare_sql(store, &statement, sql);
-  if (code != SQLITE_OK) return code;
-  sqlite3_step(statement);
-  *number = sqlite3_column_int64(statement, 0);
-  code = sqlite3_finalize(statement);
-  return code == SQLITE_OK ? SQLITE_OK : fail_follow_sqlite(store, code);
-}
-
-/* Runs one statement; the text is freed. */
-static int run_text(BloomStore *store, char *sql) {
-  sqlite3_int64 unused;
-  return ask_number(store, &unused, sql);
-}
-
 /* ---- the source's columns ---- */
 
 /* Writes +new."a" AS "a" for each column that the key mentions, and "a" for the test table. */
@@ -192,7 +160,7 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
   sqlite3_stmt *columns;
   const char *comma = "";
   bool exists = false;
-  int code = prepare_sql(
+  int code = bloom_store_prepare(
       store, &columns,
       sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(\"%w\")", store->schema, follow->source));
   while (code == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
@@ -205,7 +173,7 @@ static int read_columns(BloomStore *store, Follow *follow, char **names) {
     comma = ", ";
   }
   int ended = sqlite3_finalize(columns);
-  if (ended != SQLITE_OK) code = fail_follow_sqlite(store, ended);
+  if (ended != SQLITE_OK) code = bloom_store_fail(store, ended);
   follow->row = sqlite3_str_finish(row);
   *names = sqlite3_str_finish(list);
   if (code != SQLITE_OK) return code;
@@ -237,10 +205,10 @@ static int check_quoted(BloomStore *store, const Follow *follow, const char *nam
 ** There it refuses subqueries, aggregates, windows and functions that are not deterministic. */
 static int check_key(BloomStore *store, const Follow *follow, const char *names) {
   sqlite3_stmt *unused;
-  int code =
-      prepare_sql(store, &unused,
-                  sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))",
-                                  names, follow->key));
+  int code = bloom_store_prepare(
+      store, &unused,
+      sqlite3_mprintf("CREATE TEMP TABLE \"bloom check\"(%s\"bloom key\" AS (%s))", names,
+                      follow->key));
   sqlite3_finalize(unused);
   return code;
 }
@@ -304,7 +272,7 @@ static int make_triggers(BloomStore *store, const Follow *follow, const char *na
                             TRIGGERS[i].forgets ? old : follow->row, trigger_tail(i));
     }
     sqlite3_free(head);
-    code = run_text(store, sql);
+    code = bloom_store_run(store, sql);
   }
   sqlite3_free(old);
   return code;
@@ -313,8 +281,8 @@ static int make_triggers(BloomStore *store, const Follow *follow, const char *na
 static int drop_triggers(BloomStore *store) {
   int code = SQLITE_OK;
   for (unsigned i = 0; i < TRIGGER_COUNT && code == SQLITE_OK; i++) {
-    code = run_text(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"", store->schema,
-                                           store->name, TRIGGERS[i].name));
+    code = bloom_store_run(store, sqlite3_mprintf("DROP TRIGGER IF EXISTS \"%w\".\"%w_%s\"",
+                                                  store->schema, store->name, TRIGGERS[i].name));
   }
   return code;
 }
@@ -380,11 +348,12 @@ static char *row_of(BloomStore *store, const char *table, const char *key, unsig
 }
 
 static int prepare_find(BloomStore *store, sqlite3_stmt **find) {
-  return prepare_sql(store, find,
-                     sqlite3_mprintf("SELECT tbl_name, ifnull(sql, '') FROM \"%w\".sqlite_master "
-                                     "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
-                                     "COLLATE NOCASE",
-                                     store->schema));
+  return bloom_store_prepare(
+      store, find,
+      sqlite3_mprintf("SELECT tbl_name, ifnull(sql, '') FROM \"%w\".sqlite_master "
+                      "WHERE type = 'trigger' AND name = ?1 || '_' || ?2 "
+                      "COLLATE NOCASE",
+                      store->schema));
 }
 
 /* One trigger of the table: *sql is NULL when there is none. Both texts last until the next. */
@@ -396,7 +365,7 @@ static int find_trigger(BloomStore *store, sqlite3_stmt *find, unsigned i, const
   sqlite3_bind_text(find, 2, TRIGGERS[i].name, -1, SQLITE_STATIC);
   int code = sqlite3_step(find);
   if (code == SQLITE_DONE) return SQLITE_OK;
-  if (code != SQLITE_ROW) return fail_follow_sqlite(store, code);
+  if (code != SQLITE_ROW) return bloom_store_fail(store, code);
   *source = (const char *)sqlite3_column_text(find, 0);
   *sql = (const char *)sqlite3_column_text(find, 1);
   return *source && *sql ? SQLITE_OK : SQLITE_NOMEM;
@@ -436,7 +405,7 @@ static int find_triggers(BloomStore *store, const char *table, Follow *follow, u
 
 static int count_rows(BloomStore *store, const Follow *follow, uint64_t *n) {
   sqlite3_int64 rows;
-  int code = ask_number(
+  int code = bloom_store_ask(
       store, &rows,
       sqlite3_mprintf("SELECT count(*) FROM \"%w\".\"%w\"", store->schema, follow->source));
   if (code != SQLITE_OK) return code;
@@ -450,12 +419,12 @@ static int count_rows(BloomStore *store, const Follow *follow, uint64_t *n) {
 static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, uint8_t kind) {
   sqlite3_stmt *build = NULL;
   const char *counting = kind == BLOOM_COUNTING ? ", 'counting'" : "";
-  int code = run_text(
+  int code = bloom_store_run(
       store, sqlite3_mprintf("CREATE VIEW \"%w\".\"%w_keys\" AS SELECT %s AS key FROM "
                              "(SELECT %s FROM \"%w\" AS new)",
                              store->schema, store->name, follow->key, follow->row, follow->source));
   if (code != SQLITE_OK) return code;
-  code = prepare_sql(
+  code = bloom_store_prepare(
       store, &build,
       sqlite3_mprintf("SELECT bloom_union(bloom_new(?1, ?2%s), bloom_build(key, ?1, ?2%s)) "
                       "FROM \"%w\".\"%w_keys\"",
@@ -468,12 +437,12 @@ static int fill(BloomStore *store, const Follow *follow, uint64_t n, float p, ui
       code = bloom_store_adopt(store, sqlite3_column_blob(build, 0),
                                (uint64_t)sqlite3_column_bytes(build, 0));
     } else {
-      fail_follow_sqlite(store, code);
+      bloom_store_fail(store, code);
     }
   }
   sqlite3_finalize(build);
-  int dropped =
-      run_text(store, sqlite3_mprintf("DROP VIEW \"%w\".\"%w_keys\"", store->schema, store->name));
+  int dropped = bloom_store_run(
+      store, sqlite3_mprintf("DROP VIEW \"%w\".\"%w_keys\"", store->schema, store->name));
   return code == SQLITE_OK ? dropped : code;
 }
 
@@ -537,11 +506,11 @@ static int check_names(BloomStore *store, const Follow *follow) {
 /* NAME_data of a virtual table NAME is its inside, which changes without triggers. */
 static int check_shadow(BloomStore *store, const char *source) {
   sqlite3_int64 owners;
-  int code = ask_number(store, &owners,
-                        sqlite3_mprintf("SELECT count(*) FROM \"%w\".sqlite_master "
-                                        "WHERE name || '_data' = %Q COLLATE NOCASE "
-                                        "AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
-                                        store->schema, source));
+  int code = bloom_store_ask(store, &owners,
+                             sqlite3_mprintf("SELECT count(*) FROM \"%w\".sqlite_master "
+                                             "WHERE name || '_data' = %Q COLLATE NOCASE "
+                                             "AND sql LIKE 'CREATE VIRTUAL TABLE%%'",
+                                             store->schema, source));
   if (code == SQLITE_OK && owners > 0) {
     code = fail_follow(store, "%s is the shadow table of a virtual table", source);
   }
@@ -594,8 +563,8 @@ int bloom_follow_check(BloomStore *store) {
   if (store->of == NULL) return SQLITE_OK;
   if (!store->checked || store->checked_pager != store->pager_version ||
       sqlite3_txn_state(store->db, store->schema) == SQLITE_TXN_WRITE) {
-    int code =
-        ask_number(store, &version, sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
+    int code = bloom_store_ask(store, &version,
+                               sqlite3_mprintf("PRAGMA \"%w\".schema_version", store->schema));
     if (code != SQLITE_OK) return code;
     if (!store->checked || version != store->checked_schema) {
       code = parse(store, &follow);
@@ -625,11 +594,11 @@ static int check_innocuous(BloomStore *store, const char *key, bool *innocuous) 
   };
   sqlite3_stmt *find;
   size_t length;
-  int code =
-      prepare_sql(store, &find,
-                  sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
-                                  "AND NOT flags & %d",
-                                  INNOCUOUS));
+  int code = bloom_store_prepare(
+      store, &find,
+      sqlite3_mprintf("SELECT 1 FROM pragma_function_list WHERE name = lower(?1) "
+                      "AND NOT flags & %d",
+                      INNOCUOUS));
   *innocuous = true;
   for (; code == SQLITE_OK && (length = token_length(key)) > 0; key += length) {
     if (!is_name(key)) continue;
@@ -638,7 +607,7 @@ static int check_innocuous(BloomStore *store, const char *key, bool *innocuous) 
     sqlite3_bind_text(find, 1, name, -1, sqlite3_free);
     int step = sqlite3_step(find);
     if (step == SQLITE_ROW) *innocuous = false;
-    if (step != SQLITE_ROW && step != SQLITE_DONE) code = fail_follow_sqlite(store, step);
+    if (step != SQLITE_ROW && step != SQLITE_DONE) code = bloom_store_fail(store, step);
     sqlite3_reset(find);
   }
   sqlite3_finalize(find);
@@ -663,7 +632,7 @@ int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
           follow.key, follow.row, store->schema, follow.source, table);
     }
     sqlite3_free(table);
-    code = ask_number(store, missing, sql);
+    code = bloom_store_ask(store, missing, sql);
   }
   free_follow(&follow);
   return code;

@@ -26,8 +26,7 @@ static int fail(BloomStore *store, int code, const char *format, ...) {
   return code;
 }
 
-/* An error of SQLite's own, in its words. */
-static int fail_sqlite(BloomStore *store, int code) {
+int bloom_store_fail(BloomStore *store, int code) {
   return fail(store, code, "%s", sqlite3_errmsg(store->db));
 }
 
@@ -49,13 +48,34 @@ static const char *const STATEMENT_SQL[BLOOM_STATEMENTS] = {
     "INSERT INTO \"%w\".\"%w_data\"(id, block) VALUES(?1, ?2)", "PRAGMA \"%w\".data_version",
     "SELECT block FROM \"%w\".\"%w_data\" WHERE id = 0"};
 
-static int prepare(BloomStore *store, enum BloomStatement which, sqlite3_stmt **statement) {
-  char *sql = sqlite3_mprintf(STATEMENT_SQL[which], store->schema, store->name);
-  int code;
-  if (sql == NULL) return SQLITE_NOMEM;
-  code = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+int bloom_store_prepare(BloomStore *store, sqlite3_stmt **statement, char *sql) {
+  int code = SQLITE_NOMEM;
+  *statement = NULL;
+  if (sql) {
+    code = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+  }
   sqlite3_free(sql);
-  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+  return code == SQLITE_OK || code == SQLITE_NOMEM ? code : bloom_store_fail(store, code);
+}
+
+int bloom_store_ask(BloomStore *store, sqlite3_int64 *number, char *sql) {
+  sqlite3_stmt *statement;
+  int code = bloom_store_prepare(store, &statement, sql);
+  if (code != SQLITE_OK) return code;
+  sqlite3_step(statement);
+  *number = sqlite3_column_int64(statement, 0);
+  code = sqlite3_finalize(statement);
+  return code == SQLITE_OK ? SQLITE_OK : bloom_store_fail(store, code);
+}
+
+int bloom_store_run(BloomStore *store, char *sql) {
+  sqlite3_int64 unused;
+  return bloom_store_ask(store, &unused, sql);
+}
+
+static int prepare(BloomStore *store, enum BloomStatement which, sqlite3_stmt **statement) {
+  return bloom_store_prepare(store, statement,
+                             sqlite3_mprintf(STATEMENT_SQL[which], store->schema, store->name));
 }
 
 static int statement(BloomStore *store, enum BloomStatement which, sqlite3_stmt **result) {
@@ -73,22 +93,11 @@ static void finalize_statements(BloomStore *store) {
   }
 }
 
-static int run_sql(BloomStore *store, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  char *sql = sqlite3_vmprintf(format, arguments);
-  va_end(arguments);
-  if (sql == NULL) return SQLITE_NOMEM;
-  int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
-  sqlite3_free(sql);
-  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
-}
-
 /* Runs a statement that returns no rows, its parameters bound. */
 static int run(BloomStore *store, sqlite3_stmt *change) {
   sqlite3_step(change);
   int code = sqlite3_reset(change);
-  return code == SQLITE_OK ? SQLITE_OK : fail_sqlite(store, code);
+  return code == SQLITE_OK ? SQLITE_OK : bloom_store_fail(store, code);
 }
 
 /* ---- geometry of the memory ---- */
@@ -318,7 +327,7 @@ static int read_block(BloomStore *store, sqlite3_int64 id, sqlite3_stmt **read,
   sqlite3_bind_int64(*read, 1, id);
   code = sqlite3_step(*read);
   if (code == SQLITE_DONE) return fail_damaged(store, id, "is missing");
-  if (code != SQLITE_ROW) return fail_sqlite(store, code);
+  if (code != SQLITE_ROW) return bloom_store_fail(store, code);
   if (sqlite3_column_type(*read, 0) != SQLITE_BLOB) {
     return fail_damaged(store, id, "is not a blob");
   }
@@ -428,7 +437,7 @@ static int write_block(BloomStore *store, enum BloomStatement which, sqlite3_int
   if (code != SQLITE_OK) return code;
   sqlite3_bind_int64(write, 1, id);
   code = sqlite3_bind_blob64(write, 2, block, size, SQLITE_STATIC);
-  if (code != SQLITE_OK) return fail_sqlite(store, code); /* as over SQLITE_LIMIT_LENGTH */
+  if (code != SQLITE_OK) return bloom_store_fail(store, code); /* as over SQLITE_LIMIT_LENGTH */
   code = run(store, write);
   if (code == SQLITE_OK && which == BLOOM_UPDATE_BLOCK && sqlite3_changes(store->db) != 1) {
     code = fail_damaged(store, id, "is missing");
@@ -461,10 +470,11 @@ static int write_header(BloomStore *store, enum BloomStatement which) {
 int bloom_store_arm(BloomStore *store) {
   if (!store->fresh) return SQLITE_OK;
   store->fresh = false;
-  return run_sql(store,
-                 "INSERT INTO \"%w\".\"%w_data\" SELECT id, block FROM \"%w\".\"%w_data\" "
-                 "WHERE id < 0",
-                 store->schema, store->name, store->schema, store->name);
+  return bloom_store_run(
+      store,
+      sqlite3_mprintf("INSERT INTO \"%w\".\"%w_data\" SELECT id, block FROM \"%w\".\"%w_data\" "
+                      "WHERE id < 0",
+                      store->schema, store->name, store->schema, store->name));
 }
 
 int bloom_store_flush(BloomStore *store) {
@@ -536,7 +546,7 @@ static int read_data_version(BloomStore *store, int *version) {
   code = sqlite3_step(read);
   *version = sqlite3_column_int(read, 0);
   sqlite3_reset(read);
-  return code == SQLITE_ROW ? SQLITE_OK : fail_sqlite(store, code);
+  return code == SQLITE_ROW ? SQLITE_OK : bloom_store_fail(store, code);
 }
 
 /* The pager's own version is quick to ask, but this connection's commits change it too; then the
@@ -725,7 +735,8 @@ static int delete_all(BloomStore *store) {
   if (store->undo.open) {
     return fail(store, SQLITE_ERROR, "this cannot be done by a trigger, or for several rows");
   }
-  int code = run_sql(store, "DELETE FROM \"%w\".\"%w_data\"", store->schema, store->name);
+  int code = bloom_store_run(
+      store, sqlite3_mprintf("DELETE FROM \"%w\".\"%w_data\"", store->schema, store->name));
   forget(store);
   return code;
 }
@@ -816,8 +827,9 @@ static int make_first_layer(BloomStore *store) {
 }
 
 int bloom_store_make(BloomStore *store) {
-  int code = run_sql(store, "CREATE TABLE \"%w\".\"%w_data\"(id INTEGER PRIMARY KEY, block BLOB)",
-                     store->schema, store->name);
+  int code = bloom_store_run(
+      store, sqlite3_mprintf("CREATE TABLE \"%w\".\"%w_data\"(id INTEGER PRIMARY KEY, block BLOB)",
+                             store->schema, store->name));
   if (code != SQLITE_OK) return code;
   store->fresh = true;
   return store->of ? SQLITE_OK : make_first_layer(store);
@@ -858,8 +870,9 @@ int bloom_store_rename(BloomStore *store, const char *name) {
   int code = bloom_store_flush(store);
   if (code != SQLITE_OK) return code;
   finalize_statements(store);
-  code = run_sql(store, "ALTER TABLE \"%w\".\"%w_data\" RENAME TO \"%w_data\"", store->schema,
-                 store->name, name);
+  code =
+      bloom_store_run(store, sqlite3_mprintf("ALTER TABLE \"%w\".\"%w_data\" RENAME TO \"%w_data\"",
+                                             store->schema, store->name, name));
   if (code != SQLITE_OK) return code;
   store->renamed_in = store->stores;
   unlink_store(store);
@@ -869,7 +882,8 @@ int bloom_store_rename(BloomStore *store, const char *name) {
 
 int bloom_store_drop(BloomStore *store) {
   finalize_statements(store);
-  int code = run_sql(store, "DROP TABLE IF EXISTS \"%w\".\"%w_data\"", store->schema, store->name);
+  int code = bloom_store_run(store, sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\".\"%w_data\"",
+                                                    store->schema, store->name));
   if (code == SQLITE_OK) {
     forget(store);
     unlink_store(store);
@@ -898,7 +912,7 @@ int bloom_store_pin(BloomStore *store, sqlite3_stmt **pin) {
     store->valid = false; /* the schema may be another database's now */
   }
   if (code == SQLITE_ROW) return SQLITE_OK;
-  code = code == SQLITE_DONE ? fail_damaged(store, 0, "is missing") : fail_sqlite(store, code);
+  code = code == SQLITE_DONE ? fail_damaged(store, 0, "is missing") : bloom_store_fail(store, code);
   bloom_store_unpin(store, *pin);
   return code;
 }

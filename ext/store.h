@@ -112,6 +112,12 @@ struct BloomStore {
   char error[256];
 };
 
+/* Statements, for follow.h too. Their texts are from sqlite3_mprintf, and are freed. */
+int bloom_store_prepare(BloomStore *store, sqlite3_stmt **statement, char *sql);
+int bloom_store_ask(BloomStore *store, sqlite3_int64 *number, char *sql); /* what a query gives */
+int bloom_store_run(BloomStore *store, char *sql);
+int bloom_store_fail(BloomStore *store, int code); /* an error of SQLite's own, in its words */
+
 /* The store of a table, new or of one that exists; it has one more reference. *of, from
 ** sqlite3_malloc or NULL, becomes the store's. */
 int bloom_store_open(BloomStores *stores, const char *schema, const char *name,
