@@ -333,7 +333,7 @@ static int read_block(BloomStore *store, sqlite3_int64 id, sqlite3_stmt **read,
   }
   *block = sqlite3_column_blob(*read, 0);
   *size = (uint64_t)sqlite3_column_bytes(*read, 0);
-  if (*block == NULL) return *size > 0 ? SQLITE_NOMEM : fail_damaged(store, id, "is empty");
+  if (*block == NULL) return fail_damaged(store, id, "is empty");
   return SQLITE_OK;
 }
 

@@ -116,9 +116,10 @@ static void must_tell(const char *name, const char *table, const char *words) {
   static const char *const keys[] = {
       "SELECT sum(bloom_lookup(%Q, nth(value))) FROM (SELECT value FROM numbers)",
       "SELECT count(*) FROM numbers JOIN \"%w\" AS t ON t.key = nth(value)",
+      "SELECT count(*) FROM \"%w\" WHERE key IN (SELECT nth(value) FROM numbers)",
       "INSERT INTO \"%w\"(key) SELECT absent(value) FROM numbers"};
   bool good = true;
-  for (unsigned i = 0; i < 5; i++) {
+  for (unsigned i = 0; i < 6; i++) {
     sqlite3 *db = open_database(scratch("damage"));
     run(db,
         "CREATE TEMP VIEW numbers AS WITH RECURSIVE c(value) AS (VALUES(1) UNION ALL "
@@ -287,7 +288,10 @@ static void test_running_damage(void) {
 /* Keys whose own chunks are sound; what is needed beside them is not. */
 static void test_other_chunk(void) {
   sqlite3 *db = open_copy();
-  run(db, "CREATE TABLE sound(key); UPDATE seen_data SET block = x'00' WHERE id = 2");
+  run(db,
+      "CREATE TABLE sound(key); CREATE TABLE whole AS SELECT bloom_snapshot('grown') AS filter;"
+      "UPDATE seen_data SET block = x'00' WHERE id = 2;"
+      "UPDATE grown_data SET block = x'00' WHERE id = 1");
   for (int i = 1; i <= 400; i++) {
     try_sql(db, "INSERT INTO sound SELECT absent(%d) WHERE bloom_lookup('seen', absent(%d)) = 0", i,
             i);
@@ -301,6 +305,8 @@ static void test_other_chunk(void) {
                "INSERT INTO seen(key) SELECT key FROM sound");
   expect_error(db, "damage: a filter cannot be merged into it", SQLITE_CORRUPT, "row 2",
                "INSERT INTO seen(filter) SELECT bloom_build(1, 20000, 0.01)");
+  expect_error(db, "damage: nor one of several layers", SQLITE_CORRUPT, "row 1",
+               "INSERT INTO grown(filter) SELECT filter FROM whole");
   close_database(db);
 }
 

@@ -266,8 +266,12 @@ static void test_in(sqlite3 *db) {
   expect(db, "IN: a list of each row's own", "1,2,2,3",
          "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM list AS l JOIN many AS m ON m.key "
          "IN (SELECT x FROM list WHERE rowid <= l.rowid) GROUP BY l.rowid)");
+  int version = sqlite3_libversion_number();
+  pretended_version = 3037000; /* where the extension is compiled in, it asks this program */
+  test_in_list(db, "one by one", NUMBERS(1500) "SELECT nth(i) FROM c", 500, 5);
+  pretended_version = 0;
   const char *sql = "EXPLAIN SELECT key FROM many WHERE key IN (1, 2, 3)";
-  test(has_opcode(db, "VInitIn", sql) == (sqlite3_libversion_number() >= 3038000),
+  test(has_opcode(db, "VInitIn", sql) == (version >= 3038000),
        "IN: all values at once from SQLite 3.38 on");
   run(db, "DROP TABLE many; DROP TABLE list; DROP TABLE looped; DROP TABLE one");
 #undef NUMBERS
@@ -290,6 +294,8 @@ static void test_writes(sqlite3 *db) {
                "INSERT INTO seen(key) VALUES (1) ON CONFLICT DO NOTHING");
   expect_error(db, "an unknown command is refused", SQLITE_ERROR, "the commands are",
                "INSERT INTO seen(seen) VALUES ('explode')");
+  expect_error(db, "'rebuild' without a source is refused", SQLITE_ERROR, "clear it and insert",
+               "INSERT INTO seen(seen) VALUES ('rebuild')");
   expect_error(db, "a command that is no text is refused", SQLITE_ERROR, "the commands are",
                "INSERT INTO seen(seen) VALUES (17)");
   expect_error(db, "a filter that is no blob is refused", SQLITE_ERROR, "must be a blob",

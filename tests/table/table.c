@@ -44,6 +44,17 @@ unsigned random_below(uint64_t *state, unsigned limit) {
   return (unsigned)(next_random(state) >> 32) % limit;
 }
 
+/* ---- an older SQLite ---- */
+
+int pretended_version;
+
+int sqlite3_libversion_number(void) {
+  int major, minor, patch;
+  if (pretended_version) return pretended_version;
+  if (sscanf(sqlite3_libversion(), "%d.%d.%d", &major, &minor, &patch) != 3) return 0;
+  return (major * 1000 + minor) * 1000 + patch;
+}
+
 /* ---- files ---- */
 
 const char *scratch(const char *name) {

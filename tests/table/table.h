@@ -41,6 +41,9 @@ const char *fresh(const char *name);
 
 /* ---- connections ---- */
 
+/* What sqlite3_libversion_number says, for the extension too where it is compiled in; 0: the truth. */
+extern int pretended_version;
+
 sqlite3 *open_flags(const char *path, int flags, const char *vfs);
 sqlite3 *open_database(const char *path);
 /* A connection without the extension. */
