@@ -39,4 +39,5 @@ const content = platform ? {
 writeFileSync(`${process.argv[2]}/package.json`,
   JSON.stringify({ ...content, ...common }, null, 2) + '\n');
 JS
+rm -f "$to/sqlite-bloom${platform:+-$platform}"-[0-9]*.tgz # of another version
 (cd "$work" && npm pack --silent --pack-destination "$to" >/dev/null)

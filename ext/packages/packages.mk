@@ -30,3 +30,46 @@ $(PACKAGES)/sqlite-bloom-%-$(VERSION).tgz: $(PLATFORM_DIR)/%/bloom.so ext/packag
 $(PACKAGES)/sqlite-bloom-$(VERSION).tgz: ext/packages/npm.sh $(wildcard ext/packages/node/*) LICENSE
 	mkdir -p $(@D)
 	ext/packages/npm.sh $(VERSION) $(@D)
+
+# ---- the release ----
+
+# Cross compilers get bloom.c, and of the headers of SQLite, which are the same everywhere, a copy.
+CC_linux-arm64 = aarch64-linux-gnu-gcc-12
+CC_linux-x64-musl = musl-gcc
+PLATFORMS = $(NATIVE) linux-arm64 linux-x64-musl
+DIST = $(B)/dist/sqlite-bloom-$(VERSION)
+
+$(PLATFORM_DIR)/include/sqlite3ext.h: | $(DEPS_FIRST)
+	mkdir -p $(@D)
+	for name in sqlite3 sqlite3ext; do \
+	  cp "$$(echo "#include <$$name.h>" | $(CC) -E -x c - | \
+	    sed -n "s/^# [0-9]* \"\(.*\/$$name\.h\)\".*/\1/p" | head -n 1)" $(@D) || exit 1; \
+	done
+
+$(PLATFORM_DIR)/%/bloom.so: $(B)/amalgamation/bloom.c $(PLATFORM_DIR)/include/sqlite3ext.h
+	mkdir -p $(@D)
+	$(CC_$*) $(filter-out -g,$(ALL_CFLAGS)) -shared -s -isystem $(PLATFORM_DIR)/include -o $@ $< -lm
+
+.SECONDARY: $(PLATFORMS:%=$(PLATFORM_DIR)/%/bloom.so)
+.PHONY: dist dist-check
+dist-check:
+	@grep -qx '## $(VERSION)' CHANGELOG.md || \
+	  { echo "dist: CHANGELOG.md has no chapter $(VERSION)" >&2; exit 1; }
+	@git rev-parse -q --verify HEAD >/dev/null 2>&1 || \
+	  { echo "dist: the source tarball is made from a git checkout" >&2; exit 1; }
+
+DIST_PACKAGES = $(PACKAGES)/sqlite-bloom-$(VERSION).tgz \
+  $(PLATFORMS:%=$(PACKAGES)/sqlite-bloom-%-$(VERSION).tgz)
+
+dist: dist-check $(PLATFORMS:%=$(PACKAGES)/%.whl) $(DIST_PACKAGES) $(B)/amalgamation/bloom.c
+dist: ## build/dist: source, libraries for three platforms, packages, checksums; needs deps-ci
+	rm -rf $(B)/dist
+	mkdir -p $(B)/dist
+	git archive --format=tar.gz --prefix=sqlite-bloom-$(VERSION)/ -o $(DIST).tar.gz HEAD
+	ext/packages/pack.sh $(DIST)-amalgamation.tar.gz $(B)/amalgamation/bloom.[ch] LICENSE
+	for platform in $(PLATFORMS); do \
+	  ext/packages/pack.sh $(DIST)-$$platform.tar.gz $(PLATFORM_DIR)/$$platform/bloom.so LICENSE && \
+	  cp $(PACKAGES)/$$(readlink $(PACKAGES)/$$platform.whl) $(B)/dist || exit 1; \
+	done
+	cp $(DIST_PACKAGES) CHANGELOG.md $(B)/dist
+	cd $(B)/dist && sha256sum * >SHA256SUMS

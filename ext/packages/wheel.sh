@@ -31,6 +31,7 @@ echo "$version" >"$work/source/VERSION"
 echo "$tag" >"$work/source/PLATFORM"
 (cd "$work/source" && $python setup.py --quiet bdist_wheel --dist-dir "$work/made") >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; exit 1; }
+[ ! -L "$to/$platform.whl" ] || rm -f "$to/$(readlink "$to/$platform.whl")" # of another version
 made=$(basename "$work"/made/*.whl)
 cp "$work/made/$made" "$to/$made"
 ln -sf "$made" "$to/$platform.whl"

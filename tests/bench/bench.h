@@ -60,6 +60,7 @@ extern const Figure bench_figures[], bench_probes[], bench_builds[], bench_queri
 **   plan(sql)                    how SQLite runs it
 **   forget_pages()               the pages of the database's file leave all caches
 **   python(script, n)            the number that it prints
+**   loading()                    ms that loading the extension takes; median of 101 connections
 **   copied(blob)                 floor: a copy of the blob, with one checksum taken
 **   checksums(blob)              floor, aggregate: the checksum of all blobs
 **   formula_bytes(n, p)          -n ln p / (ln 2)^2 / 8

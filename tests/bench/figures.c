@@ -197,6 +197,12 @@ const Figure bench_figures[] = {
             " FROM (SELECT bloom_new(n, p) AS f FROM sizes WHERE bytes < 100000)",
      .check = "?1 >= 32",
      .limit = 99},
+    {.name = "loading the extension, ms more than opening",
+     .measure = VALUE,
+     .fixture = SIZES,
+     .sql = "SELECT loading()",
+     .check = "?1 > 0",
+     .limit = 1},
 
     {.name = "bloom_contains of a plain subquery, 1,000 rows, 1.2 MB",
      .n = MILLION,

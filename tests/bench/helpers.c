@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hash.h"
@@ -144,6 +145,55 @@ static void python(sqlite3_context *context, int argc, sqlite3_value **argv) {
   }
 }
 
+/* Milliseconds from before a connection is opened until it is ready, `library` loaded unless NULL;
+** less than 0: it could not be loaded. */
+static double opening(const char *library) {
+  struct timespec start, end;
+  sqlite3 *db;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  bool ok = sqlite3_open(":memory:", &db) == SQLITE_OK;
+  if (ok && library) {
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
+    ok = sqlite3_load_extension(db, library, "sqlite3_bloom_init", NULL) == SQLITE_OK;
+  }
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  sqlite3_close(db);
+  if (!ok) return -1;
+  return (double)(end.tv_sec - start.tv_sec) * 1e3 + (double)(end.tv_nsec - start.tv_nsec) / 1e6;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double first = *(const double *)a, second = *(const double *)b;
+  return (first > second) - (first < second);
+}
+
+/* The bench has the library in memory already, so a copy is loaded: for each connection anew. */
+static void loading(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  enum {
+    RUNS = 101
+  };
+  const char *build = getenv("B") ? getenv("B") : "build";
+  char *copy = sqlite3_mprintf("%s/bench-loaded.so", build);
+  char *command = sqlite3_mprintf("cp '%s/bloom.so' '%s'", build, copy);
+  double more[RUNS] = {-1};
+  bool ok = system(command) == 0;
+  (void)argc, (void)argv;
+  for (int i = 0; i < RUNS && ok; i++) {
+    double without = opening(NULL), with = opening(copy);
+    more[i] = with - without;
+    ok = without >= 0 && with >= 0;
+  }
+  unlink(copy);
+  sqlite3_free(copy);
+  sqlite3_free(command);
+  qsort(more, RUNS, sizeof *more, compare_doubles);
+  if (ok) {
+    sqlite3_result_double(context, more[RUNS / 2]);
+  } else {
+    sqlite3_result_error(context, "the library could not be loaded", -1);
+  }
+}
+
 /* The checksum is stored into the copy, so that it cannot be left out. */
 static void copied(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const void *from = sqlite3_value_blob(argv[0]);
@@ -208,6 +258,7 @@ int bench_register(sqlite3 *db) {
                    {"plan", 1, plan, NULL, NULL},
                    {"forget_pages", 0, forget_pages, NULL, NULL},
                    {"python", 2, python, NULL, NULL},
+                   {"loading", 0, loading, NULL, NULL},
                    {"copied", 1, copied, NULL, NULL},
                    {"checksums", 1, NULL, checksums_step, checksums_final},
                    {"formula_bytes", 2, formula_bytes, NULL, NULL},

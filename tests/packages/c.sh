@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 B=${B-build}
 CC=${CC-cc}
 core=$(cd "$B" && pwd)/packages-test/core.o
+unset MAKEFLAGS MAKELEVEL MFLAGS # of a make that runs this
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
@@ -27,7 +28,8 @@ below() {
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror"
 below "**C and C++ without SQLite.**" c >"$work/words.c"
 cp "$B"/amalgamation/bloom.h "$B/packages-test/plain.o" "$work"
-built=$(cd "$work" && $CC -std=c11 $warnings -o words words.c plain.o -lm 2>&1)
+# shellcheck disable=SC2086
+built=$($CC -std=c11 $warnings -o "$work/words" "$work/words.c" "$work/plain.o" -lm 2>&1)
 say "no undefined name of SQLite" "0" "$(nm -u "$work/plain.o" | grep -c sqlite)"
 printf '%s\n' apple Äpfel 17 ' 17.0' '' >"$work/words.txt"
 "$work/words" <"$work/words.txt" >"$work/words.bloom"
@@ -58,7 +60,7 @@ int main(void) {
   return sqlite3_bloom_init(db, NULL, NULL) != code;
 }
 C
-built=$(cd "$work" && $CC -o old old.c "$core" -lsqlite3 -lm 2>&1)
+built=$($CC -o "$work/old" "$work/old.c" "$core" -lsqlite3 -lm 2>&1)
 say "an SQLite that is too old" "1 bloom needs SQLite 3.34.0 or later, this is 3.33.0" \
   "$built$("$work/old")"
 

@@ -29,7 +29,6 @@ native=linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
 version=$(sed -n 's/^#define BLOOM_VERSION "\([^"]*\)".*/\1/p' ext/bloom.h)
 packed=$(cd "$B/packages" && pwd)
 top=$packed/sqlite-bloom-$version.tgz
-library=$packed/sqlite-bloom-$native-$version.tgz
 readme=$PWD/ext/packages/node/README.md
 project=$work/project
 mkdir "$project"
@@ -43,7 +42,12 @@ run() { (cd "$project" && node -e "$1" 2>&1); }
 install "$top" >"$work/log"
 contains "without the library's package" "Error: sqlite-bloom needs the package sqlite-bloom-$native, \
 which is not installed" "$(run 'require("sqlite-bloom").getLoadablePath()')"
-install "$library" >"$work/log"
+
+# README.md's line, in a folder that has build/packages and no other tarball.
+mkdir "$project/build"
+ln -s "$packed" "$project/build/packages"
+line=$(grep -m 1 "^npm install build/packages/.*-$native-" README.md)
+(cd "$project" && npm_config_offline=true sh -c "$line") >"$work/log" 2>&1
 say "npm installs the tarballs" "sqlite-bloom@$version sqlite-bloom-$native@$version" \
   "$(cd "$project" && npm ls --parseable --long | sed -n 's/.*:\(sqlite-bloom[^:]*\).*/\1/p' | sort -t@ -k1,1 | xargs)"
 say "getLoadablePath() is the library's" "$project/node_modules/sqlite-bloom-$native/bloom.so" \

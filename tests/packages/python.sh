@@ -35,8 +35,13 @@ in_env() { (cd "$work" && env -u PYTHONPATH "$work/env/bin/$@" 2>&1); }
 pip() { in_env pip --disable-pip-version-check --no-cache-dir "$@"; }
 run() { in_env python -c "$1"; }
 
+
+# README.md's line, in a folder that has build/packages and nothing else.
+mkdir "$work/build"
+ln -s "$(dirname "$wheel")" "$work/build/packages"
+line=$(grep -m 1 "^pip install build/packages/.*_$(uname -m)" README.md)
 contains "pip installs the wheel" "Successfully installed sqlite-bloom-$version" \
-  "$(pip install --no-index --no-deps "$wheel")"
+  "$(cd "$work" && PATH=$work/env/bin:$PATH PIP_NO_INDEX=1 sh -c "$line" 2>&1)"
 say "one version" "$version $version" "$(run '
 import sqlite3, sqlite_bloom
 db = sqlite3.connect(":memory:")

@@ -39,3 +39,6 @@ $(NODE_MODULES)/typescript/bin/tsc: | $(DEPS_FIRST)
 $(NEWER_NODE): | $(DEPS_FIRST)
 	mkdir -p build/newer-node
 	npm install --silent --no-save --prefix build/newer-node node-$(NATIVE)@22
+
+# The release, made and taken apart; SQLite is compiled for each platform.
+GATE_SUITES += 'B=$(B) NEWEST=$(NEWEST) tests/packages/dist.sh'
