@@ -30,7 +30,8 @@
 #endif
 
 enum {
-  MIN_PAIRS = 5,
+  MIN_PAIRS = 5, /* BRIEF_PAIRS where there is no limit */
+  BRIEF_PAIRS = 3,
   MAX_PAIRS = 41,
   BUDGET_SECONDS = 5, /* of a figure's pairs, once there are MIN_PAIRS */
   BRIEF_SECONDS = 2,  /* where there is no limit */
@@ -388,10 +389,10 @@ static double time_limit(const Figure *figure) {
 
 static bool measure_time(Bench *bench, Query *floor, Query *query, Outcome *outcome) {
   double floors[MAX_PAIRS], costs[MAX_PAIRS], ratios[MAX_PAIRS], unit = units(bench), ignored;
-  double budget = bench->figure->limit > 0 ? BUDGET_SECONDS : BRIEF_SECONDS;
-  double end = now(CLOCK_MONOTONIC) + budget * 1e9;
+  bool limited = bench->figure->limit > 0;
+  double end = now(CLOCK_MONOTONIC) + (limited ? BUDGET_SECONDS : BRIEF_SECONDS) * 1e9;
   int pairs = 0, most = bench->quick ? 1 : MAX_PAIRS;
-  int least = bench->figure->pairs ? bench->figure->pairs : MIN_PAIRS;
+  int least = limited ? MIN_PAIRS : BRIEF_PAIRS;
   if (!run_query(bench, floor, &ignored) || !run_query(bench, query, &ignored)) return false;
   for (; pairs < most && (pairs < least || now(CLOCK_MONOTONIC) < end); pairs++) {
     if (!run_query(bench, floor, &floors[pairs])) return false;

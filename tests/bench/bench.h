@@ -27,7 +27,6 @@ typedef struct Figure {
   int64_t n;              /* keys in the filter */
   int64_t m;              /* keys to probe; 0: as many as n, a million at most */
   int megabytes;          /* of memory that this needs at full length; 0: little */
-  int pairs;              /* at least so many are measured; 0: 5 */
   const char *fixture;    /* makes the tables; neighbours with the same one share the database */
   const char *filters[2]; /* queries for what is bound to ?1 and ?2; NULL: nothing */
   const char *keys;       /* query for keys of hex_key; ?1: the number of the run */

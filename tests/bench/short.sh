@@ -35,3 +35,20 @@ result $? "a name that no figure has is an error"
 "$B/bench" --quick --json >"$work/json" 2>"$work/out"
 result $? "--json"
 tests/bench/plots.sh --test "$work/json"
+tests/bench/laws.sh "$work/json" >"$work/out" 2>&1 && [ "$(wc -l <"$work/out")" -ge 13 ]
+result $? "the cost laws of what was measured"
+
+# costs n^1.5 and (log2 1/p)^0.5, by hand
+cat >"$work/json" <<'JSON'
+[{"figure": "bloom_union of two, by size, 12 KB", "n": 10000, "ns": 1000000, "verdict": "-"},
+ {"figure": "bloom_union of two, by size, 120 KB", "n": 40000, "ns": 8000000, "verdict": "-"},
+ {"figure": "bloom_union of two, by size, 1.2 MB", "n": 90000, "ns": 27000000, "verdict": "-"},
+ {"figure": "bloom_contains, bound, absent text, p = 0.5", "n": 1, "ns": 7, "verdict": "-"},
+ {"figure": "bloom_contains, bound, absent text, p = 0.0625", "n": 1, "ns": 14, "verdict": "ok"},
+ {"figure": "bloom_contains, bound, absent text, p = 0.25", "n": 1, "ns": 1, "verdict": "WRONG"}]
+JSON
+tests/bench/laws.sh "$work/json" >"$work/out" 2>&1
+code=$?
+grep -q '^| union of two .* | 3 .* | 1.50 ' "$work/out" &&
+  grep -q '^| probed row, absent key .* | 2 .* | 0.50 ' "$work/out"
+result $((code + $?)) "the cost laws of known costs"

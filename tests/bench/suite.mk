@@ -56,9 +56,12 @@ bench-real: $(B)/bloom.so ## a filter and an index over Debian's file paths; nee
 # Plots of what the bench measured: once for $(B)/bench.json, which a removal makes anew.
 GATE_SUITES += 'tests/bench/short.sh'
 
-.PHONY: plots
+.PHONY: plots laws
+laws: $(B)/bench.json ## the exponents of the cost laws, fitted to $(B)/bench.json
+	@tests/bench/laws.sh $<
+
 plots: $(B)/bench.json ## draws plots/*.svg from $(B)/bench.json; needs deps-ci
-	@B=$(B) tests/bench/plots.sh $< plots
+	@tests/bench/plots.sh $< plots
 
 $(B)/bench.json: | $(B)/bench $(B)/bloom.so
 	@$(B)/bench --json >$@.new && mv $@.new $@
