@@ -23,10 +23,10 @@
 #include "keyhash.h"
 
 enum {
-  FEW_HASHES = 64,                  /* that wait before anything looks for duplicates */
-  RING = 32,                        /* hashes that are placed at once, their cells fetched ahead */
-  TAIL_UNSORTED = 1 << 21,          /* 16 MiB: so far a tail that outgrew n is not looked through */
-  TAIL_HASHES = 2 * BLOOM_LATE_KEYS /* 128 MiB: a fuller tail becomes a layer */
+  FEW_HASHES = 64,                   /* that wait before anything looks for duplicates */
+  RING = 32,                         /* hashes that are placed at once, their cells fetched ahead */
+  TAIL_HASHES = 2 * BLOOM_LATE_KEYS, /* 128 MiB: a fuller tail becomes a layer */
+  TAIL_UNSORTED = TAIL_HASHES / 8    /* so far a tail that outgrew n is not looked through */
 };
 
 /* A growing array of hashes; duplicates go when it is full. */
@@ -52,7 +52,7 @@ typedef struct Build {
   uint64_t limit;   /* of counted: then the last layer takes no more */
   double budget;    /* error rate that the layers made so far leave to the next ones */
   bool started;
-  bool failed;
+  bool failed;   /* and that was said: SQLite then calls only build_final */
   bool outgrown; /* the tail has more different hashes than n leaves to it */
   bool direct;   /* the tail overflowed: layers of doubling capacity are opened at once */
   uint8_t key_types;
@@ -331,11 +331,11 @@ static BLOOM_NOINLINE Build *slow_context(sqlite3_context *context, int argc, sq
                                           Build *build) {
   if (build == NULL) {
     sqlite3_result_error_nomem(context);
-  } else if (!build->failed && !check_params(build, context, argc, argv)) {
+  } else if (!check_params(build, context, argc, argv)) {
     build->failed = true;
-    build->glance = false;
+    return NULL;
   }
-  return build == NULL || build->failed ? NULL : build;
+  return build;
 }
 
 static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
@@ -359,7 +359,6 @@ static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv)
   }
   if (code != SQLITE_OK) {
     build->failed = true;
-    build->glance = false;
     fail_build(context, build, code);
   }
 }
@@ -421,7 +420,7 @@ static void build_final(sqlite3_context *context) {
 
 typedef struct Merge {
   BloomDraft *draft; /* NULL until the first filter */
-  bool failed;
+  bool failed;       /* as in Build */
 } Merge;
 
 static bool merge_filter(Merge *merge, sqlite3_context *context, sqlite3_value *value,
@@ -448,7 +447,7 @@ static void merge_step(sqlite3_context *context, sqlite3_value *value, const cha
   } else if (sqlite3_value_type(value) == SQLITE_NULL &&
              sqlite3_value_pointer(value, BLOOM_POINTER_TYPE) == NULL) {
     return; /* a row without a filter */
-  } else if (!merge->failed) {
+  } else {
     merge->failed = !merge_filter(merge, context, value, name, how);
   }
 }

@@ -34,14 +34,15 @@ void bloom_fail(sqlite3_context *context, const char *name, const char *format, 
 /* Text is quoted when it is short printable ASCII, and counted otherwise: it may be a filter. */
 static char *shown_text(sqlite3_value *value) {
   const unsigned char *text = sqlite3_value_text(value);
-  int size = sqlite3_value_bytes(value);
-  bool printable = text && size <= 40;
-  for (int i = 0; printable && i < size; i++) printable = text[i] >= ' ' && text[i] < 127;
-  if (text && printable) return sqlite3_mprintf("the text '%s'", text);
+  int size = sqlite3_value_bytes(value), printable = 0;
+  if (text == NULL) return NULL; /* it could not be converted to UTF-8 */
+  while (printable < size && text[printable] >= ' ' && text[printable] < 127) printable++;
+  if (size <= 40 && printable == size) return sqlite3_mprintf("the text '%s'", text);
   return sqlite3_mprintf("a text of %d bytes", size);
 }
 
-char *bloom_shown(sqlite3_value *value) {
+/* A value as an error message shows it, in memory of sqlite3_malloc; NULL when that ran out. */
+static char *shown_value(sqlite3_value *value) {
   switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
       return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
@@ -58,7 +59,7 @@ char *bloom_shown(sqlite3_value *value) {
 
 /* "<what> is <value shown>, <rule>", from sqlite3_malloc; NULL when memory ran out. */
 static char *reason_value(const char *what, sqlite3_value *value, const char *rule) {
-  char *shown = bloom_shown(value);
+  char *shown = shown_value(value);
   return shown ? sqlite3_mprintf("%s is %z, %s", what, shown, rule) : NULL;
 }
 
@@ -105,12 +106,12 @@ static bool read_p(sqlite3_value *value, float *p) {
 static bool read_kind(sqlite3_value *value, uint8_t *kind) {
   const char *text;
   if (sqlite3_value_type(value) != SQLITE_TEXT) return false;
-  text = (const char *)sqlite3_value_text(value);
-  if (text && sqlite3_stricmp(text, "counting") == 0) {
+  text = (const char *)sqlite3_value_text(value); /* NULL, out of memory, is neither */
+  if (sqlite3_stricmp(text, "counting") == 0) {
     *kind = BLOOM_COUNTING;
     return true;
   }
-  return text && sqlite3_stricmp(text, "plain") == 0;
+  return sqlite3_stricmp(text, "plain") == 0;
 }
 
 static bool swapped(sqlite3_value *n, sqlite3_value *p) {
@@ -190,8 +191,8 @@ const BloomFilter *bloom_filter_arg(sqlite3_context *context, const char *name,
   if (type != SQLITE_BLOB) return fail_filter(context, name, value, other, NULL);
   const void *bytes = sqlite3_value_blob(value);
   uint64_t size = (uint64_t)sqlite3_value_bytes(value);
-  if (bytes == NULL && (size > 0 || sqlite3_value_type(value) != SQLITE_BLOB)) {
-    sqlite3_result_error_nomem(context); /* a zeroblob that could not be expanded */
+  if (bytes == NULL && sqlite3_value_type(value) != SQLITE_BLOB) {
+    sqlite3_result_error_nomem(context); /* a zeroblob that could not be expanded is NULL now */
     return NULL;
   }
   if (!bloom_decode(bytes, size, room, reason)) {

@@ -28,9 +28,6 @@ bool bloom_read_params(int argc, sqlite3_value **argv, bool n_may_be_null, Bloom
 bool bloom_params(sqlite3_context *context, const char *name, int argc, sqlite3_value **argv,
                   BloomParams *params);
 
-/* A value as an error message shows it, in memory of sqlite3_malloc; NULL when that ran out. */
-char *bloom_shown(sqlite3_value *value);
-
 /* The filter in `value`: a BLOB, decoded into *room, or a bloom_ref. `whole`: also the body's
 ** checksum is verified. The result lives as long as the value and *room. `other`, if not NULL, is
 ** the argument behind it, looked at to recognise swapped arguments. */

@@ -6,15 +6,15 @@
 #include "args.h"
 #include "format.h"
 
-/* A string in the making becomes the result, as text. */
+/* A string in the making, not empty, becomes the result. Without an error so far it is there. */
 static void result_text(sqlite3_context *context, sqlite3_str *text) {
   int code = sqlite3_str_errcode(text);
   char *result = sqlite3_str_finish(text);
-  if (code == SQLITE_OK && result) {
+  if (code == SQLITE_OK) {
     sqlite3_result_text(context, result, -1, sqlite3_free);
   } else {
     sqlite3_free(result);
-    bloom_fail_code(context, code == SQLITE_OK ? SQLITE_NOMEM : code);
+    bloom_fail_code(context, code);
   }
 }
 

@@ -396,11 +396,11 @@ bool bloom_is_full(const BloomFilter *filter, const BloomFill *fill) {
   return fill->occupied > 0 && fill->occupied + next > fill->full;
 }
 
+/* No sum of capacities overflows: a layer has at most 2^48 cells, and at the largest rate, 1 - 2^-24,
+** they hold 17 keys each. */
 uint64_t bloom_next_layer(const BloomFilter *filter, float *rate) {
   uint64_t capacity = 0;
-  for (unsigned i = 0; i < filter->layer_count && capacity < INT64_MAX / 2; i++) {
-    capacity += filter->layers[i].capacity;
-  }
+  for (unsigned i = 0; i < filter->layer_count; i++) capacity += filter->layers[i].capacity;
   *rate = (float)fmax(ldexp(NEXT_RATE * filter->p, -(int)filter->layer_count), BLOOM_MIN_RATE);
   return capacity;
 }

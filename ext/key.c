@@ -231,11 +231,8 @@ BLOOM_INLINE int read_bytes(sqlite3_value *value, BloomKey *key, unsigned type) 
   key->size = (uint64_t)sqlite3_value_bytes(value);
   key->type = type;
   /* An empty blob has no address. One that could not be had neither: SQLite makes it NULL. */
-  if (key->bytes == NULL &&
-      (type == BLOOM_TYPE_TEXT || key->size > 0 || sqlite3_value_type(value) != SQLITE_BLOB)) {
-    return SQLITE_NOMEM;
-  }
-  return SQLITE_OK;
+  bool lost = key->bytes == NULL && sqlite3_value_type(value) != SQLITE_BLOB;
+  return lost ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 BLOOM_INLINE int read_key(sqlite3_value *value, BloomKey *key) {
@@ -273,7 +270,7 @@ static uint64_t hash_real(const BloomKey *key) {
   return XXH3_64bits_withSeed(bytes, sizeof bytes, SEED_REAL);
 }
 
-BLOOM_INLINE uint64_t hash_key(const BloomKey *key) {
+uint64_t bloom_key_hash(const BloomKey *key) {
   switch (key->type) {
     case BLOOM_TYPE_INTEGER:
       return hash_integer(key->integer);
@@ -286,10 +283,6 @@ BLOOM_INLINE uint64_t hash_key(const BloomKey *key) {
   }
 }
 
-uint64_t bloom_key_hash(const BloomKey *key) {
-  return hash_key(key);
-}
-
 #ifndef BLOOM_NO_SQLITE
 
 int bloom_key_read(sqlite3_value *value, BloomKey *key) {
@@ -299,7 +292,7 @@ int bloom_key_read(sqlite3_value *value, BloomKey *key) {
 int bloom_key_hash_value(sqlite3_value *value, uint64_t *hash) {
   BloomKey key;
   if (read_key(value, &key) != SQLITE_OK) return -1;
-  if (key.type != 0) *hash = hash_key(&key);
+  if (key.type != 0) *hash = bloom_key_hash(&key);
   return (int)key.type;
 }
 

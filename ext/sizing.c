@@ -183,8 +183,9 @@ double bloom_keys_at(const BloomGeometry *g, double rate) {
     return bloom_keys_from_cells(g, (double)g->line_bits * pow(rate, 1.0 / g->k));
   }
   double low = 0, high = (double)bloom_cells(g);
-  while (bloom_rate_at(g, high) < rate && high < MAX_LAYER_CELLS * 64) high *= 2;
-  for (int step = 0; step < 100 && low < high * (1 - 1e-15); step++) {
+  /* Both loops end: with ever more keys the rate is 1 at last, with ever fewer it is 0. */
+  while (bloom_rate_at(g, high) < rate) high *= 2;
+  while (low < high * (1 - 1e-15)) {
     double middle = (low + high) / 2;
     if (bloom_rate_at(g, middle) <= rate) {
       low = middle;
