@@ -3,11 +3,12 @@
 COVERAGE_FLAGS = -O0 -g --coverage -DBLOOM_COVERAGE
 COVERAGE_MAKE = B=$(B)/coverage CFLAGS='$(COVERAGE_FLAGS)'
 
-COVERED_FILES = $(B)/bloom.so $(UNIT_KERNEL:%=$(B)/unit/%) $(B)/unit/key $(SQL_PROGRAMS)
-COVERED_FILES += $(B)/table/table $(B)/oom/oom $(B)/follow
+COVERED_FILES = $(B)/bloom.so $(UNIT_KERNEL:%=$(B)/unit/%) $(B)/unit/key $(SQL_PROGRAMS) $(B)/sql-tails
+COVERED_FILES += $(B)/table/table $(B)/oom/oom $(B)/follow $(NEWEST)/libsqlite3.so.0
 COVERED_SUITES = $(foreach test,$(UNIT_KERNEL) key,'$(UNIT_ENV) $(B)/unit/$(test)')
 COVERED_SUITES += 'tests/sql/run.sh' $(SQL_DRIVERS:%='BLOOM=$(B)/bloom.so $(B)/sql-%')
-COVERED_SUITES += 'tests/golden/run.sh' '$(B)/table/table quick' '$(B)/oom/oom quick'
+COVERED_SUITES += '$(B)/sql-tails' 'LD_LIBRARY_PATH=$(NEWEST) BLOOM=$(B)/bloom.so $(B)/sql-statements'
+COVERED_SUITES += 'tests/golden/run.sh' '$(B)/table/table quick' '$(B)/oom/oom short'
 COVERED_SUITES += 'BLOOM=$(B)/bloom.so $(B)/follow quick'
 
 .PHONY: coverage coverage-run

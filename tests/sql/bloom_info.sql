@@ -23,3 +23,5 @@ SELECT 'counting', json_extract(i, '$.kind'), json_extract(i, '$.bits'), json_ex
 CREATE TABLE g AS SELECT bloom_info(bloom_build(i, 100, 0.01)) AS i FROM t;
 SELECT 'grown', json_extract(i, '$.layers') = json_array_length(i, '$.layer_table'), json_extract(i, '$.layers') > 1, json_extract(i, '$.bits_set') = (SELECT sum(json_extract(value, '$.bits_set')) FROM json_each(i, '$.layer_table')), json_extract(i, '$.n') FROM g;
 SELECT 'n and p survive storing', json_extract(bloom_info(f), '$.n', '$.p') FROM (SELECT bloom_build(i, 1234, 0.005) AS f FROM t);
+-- all cells are set: no number of keys
+SELECT 'saturated', json_extract(i, '$.fill', '$.count', '$.fpr') FROM (SELECT bloom_info(bloom_add(bloom_new(1, 0.5, 'counting'), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)) AS i);

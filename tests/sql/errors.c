@@ -5,8 +5,15 @@
 ** runs twice, and after the second time sqlite3_memory_used() is what it was after the first. */
 #include "sqltest.h"
 
+#include <dlfcn.h>
+
+/* The struct of functions that SQLite hands to an extension, without the macros that call it. */
+#define SQLITE_CORE
+#include <sqlite3ext.h>
+#undef SQLITE_CORE
+
 typedef struct Case {
-  const char *sql;   /* an expression; f, c, e, g, w, d, x are the filters of setup() */
+  const char *sql;   /* an expression; f, c, e, m, d are the filters of setup() */
   const char *error; /* the message */
 } Case;
 
@@ -21,16 +28,28 @@ typedef struct Case {
 #define KIND_RULE "it must be 'plain' or 'counting'"
 #define HEADER_SUM "damaged filter: the header's checksum does not match"
 #define BODY_SUM "damaged filter: the body's checksum does not match"
+#define GROWN \
+  "a filter that outgrew its n has a key in any of its layers, so two of them cannot be " \
+  "intersected: build both with a larger n"
 #define ORDER "are they swapped? n comes first"
+
+/* Filters of n = 1 and 2, 3 ... keys, below `end` of them. */
+#define OF_EACH_SIZE(end) \
+  "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < " #end " - 1) " \
+  "SELECT bloom_build(key.i, 1, 0.01) AS f FROM c AS size JOIN c AS key ON key.i <= size.i " \
+  "WHERE size.i > 1 GROUP BY size.i"
 
 static const Case parameter_cases[] = {
     {"bloom_build(1, 0)", "bloom_build: n is 0, " N_BUILD},
     {"bloom_build(1, -1)", "bloom_build: n is -1, " N_BUILD},
     {"bloom_build(1, 1.5)", "bloom_build: n is 1.5, " N_BUILD},
+    {"bloom_build(1, 0.5)", "bloom_build: n is 0.5, " N_BUILD},
+    {"bloom_build(1, -2.5)", "bloom_build: n is -2.5, " N_BUILD},
     {"bloom_build(1, 9e999)", "bloom_build: n is Inf, " N_BUILD},
     {"bloom_build(1, 1e19)", "bloom_build: n is 1e+19, " N_BUILD},
     {"bloom_build(1, 'abc')", "bloom_build: n is the text 'abc', " N_BUILD},
     {"bloom_build(1, '100')", "bloom_build: n is the text '100', " N_BUILD},
+    {"bloom_build(1, 'a' || char(127))", "bloom_build: n is a text of 2 bytes, " N_BUILD},
     {"bloom_build(1, char(10))", "bloom_build: n is a text of 1 bytes, " N_BUILD},
     {"bloom_build(1, x'00')", "bloom_build: n is a blob of 1 bytes, " N_BUILD},
     {"bloom_build(NULL, 0)", "bloom_build: n is 0, " N_BUILD},
@@ -57,6 +76,7 @@ static const Case parameter_cases[] = {
     {"bloom_new(-5, 0.1)", "bloom_new: n is -5, " N_RULE},
     {"bloom_new(NULL, 0.1)", "bloom_new: n is NULL, " N_RULE},
     {"bloom_new('9', 0.1)", "bloom_new: n is the text '9', " N_RULE},
+    {"bloom_new(0.5, 0.5)", "bloom_new: n is 0.5, " N_RULE},
     {"bloom_new(9, 1)", "bloom_new: p is 1, " P_RULE},
     {"bloom_new(0.1, 9)", "bloom_new: n is 0.1 and p is 9: " ORDER},
     {"bloom_new(9, 0.1, 'x')", "bloom_new: kind is the text 'x', " KIND_RULE},
@@ -203,10 +223,22 @@ static const Case other_cases[] = {
     {"bloom_union(f, d)", "bloom_union: " BODY_SUM},
     {"bloom_union(d)", "bloom_union: " BODY_SUM},
     {"bloom_intersect(d, f)", "bloom_intersect: " BODY_SUM},
+    {"bloom_union(e, d)", "bloom_union: " BODY_SUM},
+    {"bloom_union(f, reseal(patch(e, 24, x'00')))", "bloom_union: " BODY_SUM},
+    {"bloom_union(m, patch(m, -1, x'ff'))", "bloom_union: " BODY_SUM},
+    {"bloom_union(f, patch(m, -1, x'ff'))", "bloom_union: " BODY_SUM},
+    {"bloom_intersect(m, f)", "bloom_intersect: " GROWN},
+    {"bloom_intersect(f, m)", "bloom_intersect: " GROWN},
+    {"bloom_intersect(f, bloom_ref(m))", "bloom_intersect: " GROWN},
     {"bloom_count(d)", "bloom_count: " BODY_SUM},
     {"bloom_fpr(d)", "bloom_fpr: " BODY_SUM},
     {"bloom_info(d)", "bloom_info: " BODY_SUM},
     {"bloom_explain(d, 1)", "bloom_explain: " BODY_SUM},
+    /* filters of 2, 3 ... keys, each with a second layer of its own size: 63 are not too many */
+    {"bloom_union(f) FROM (" OF_EACH_SIZE(66) ")",
+     "bloom_union: the filter would have more than 64 layers: rebuild it with a larger n"},
+    {"iif(json_extract(bloom_info(bloom_union(f)), '$.layers') = 64, bloom_ref(1), 0) FROM ("
+     OF_EACH_SIZE(65) ")", "bloom_ref: the filter is 1, " BLOB_RULE},
     {"bloom_add(e, 1)",
      "bloom_add: this filter was built from no keys and has no size: start from bloom_new(n, p)"},
     {"bloom_add()", "bloom_add: 0 arguments given, the call is bloom_add(filter, key, ...)"},
@@ -260,7 +292,9 @@ static sqlite3 *setup(void) {
           "CREATE TABLE two(v);"
           "INSERT INTO two VALUES (1), (2);"
           "CREATE TABLE filters AS SELECT bloom_build('abc', 10, 0.01) AS f,"
-          "  bloom_build('abc', 10, 0.01, 'counting') AS c, bloom_build(NULL) AS e;"
+          "  bloom_build('abc', 10, 0.01, 'counting') AS c, bloom_build(NULL) AS e,"
+          "  (SELECT bloom_build(value, 10, 0.01)"
+          "    FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12]')) AS m;"
           "ALTER TABLE filters ADD COLUMN d;"
           "UPDATE filters SET d = patch(f, -13, x'ff')");
   return db;
@@ -334,12 +368,6 @@ static void run_merge_cases(sqlite3 *db) {
       sqlite3_free(error);
     }
   }
-  run_sql(db, "CREATE TABLE grown AS SELECT bloom_build(value, 10, 0.01) AS g FROM "
-              "json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25]')");
-  kept += !run_case(db, "bloom_intersect(g, f) FROM grown, filters",
-                    "bloom_intersect: a filter that outgrew its n has a key in any of its layers, so "
-                    "two of them cannot be intersected: build both with a larger n",
-                    SQLITE_ERROR);
   ok(kept == 0, "memory after the errors of merges is what it was");
 }
 
@@ -384,6 +412,7 @@ static void limits(sqlite3 *db) {
       {"bloom_build(1, 9223372036854775807, 0.0001)",
        "*bloom_build: n = 9223372036854775807 at p = 0.0001 needs "},
       {"bloom_build(1, 1e18)", "*bloom_build: n = 1000000000000000000 at p = 0.01 needs "},
+      {"bloom_size(1e18, 0.01)", "*bloom_size: n = 1000000000000000000 at p = 0.01 needs "},
       {"bloom_size(1000000000000, 0.01)", "*bloom_size: n = 1000000000000 at p = 0.01 needs "},
       {"bloom_new(1000000, 0.01)", "*bloom_new: n = 1000000 at p = 0.01 needs "},
       {"bloom_new(30000, 0.01, 'counting')", "*bloom_new: n = 30000 at p = 0.01 needs "},
@@ -487,6 +516,45 @@ static void argument_counts(sqlite3 *db) {
   sqlite3_free(sql);
 }
 
+/* ---- loading ---- */
+
+static sqlite3_api_routines older;
+
+static int version_of_older(void) {
+  return 3033000;
+}
+
+static int take_api(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
+  (void)db;
+  (void)error;
+  older = *api;
+  return SQLITE_OK;
+}
+
+/* A SQLite that says that it is 3.33.0 gets an error and no function. */
+static void old_sqlite(void) {
+  int (*init)(sqlite3 *, char **, const sqlite3_api_routines *) = NULL;
+  const char *bloom = getenv("BLOOM");
+  void *library = dlopen(bloom ? bloom : "build/bloom.so", RTLD_NOW);
+  void *symbol = library ? dlsym(library, "sqlite3_bloom_init") : NULL;
+  char *error = NULL;
+  sqlite3 *db;
+  memcpy(&init, &symbol, sizeof init);
+  sqlite3_auto_extension((void (*)(void))take_api);
+  sqlite3_open(":memory:", &db);
+  sqlite3_cancel_auto_extension((void (*)(void))take_api);
+  older.libversion_number = version_of_older;
+  ok(init && init(db, &error, &older) == SQLITE_ERROR && error &&
+         strncmp(error, "bloom needs SQLite 3.34.0 or later, this is 3.", 46) == 0,
+     "an older SQLite: %s", error ? error : "no error");
+  sqlite3_free(error);
+  ok(init && init(db, NULL, &older) == SQLITE_ERROR, "and without a place for the error");
+  expect(db, "it has no function", "SELECT bloom_version()",
+         "code 1: no such function: bloom_version");
+  sqlite3_close(db);
+  if (library) dlclose(library);
+}
+
 int main(void) {
   sqlite3 *db;
   sqlite3_int64 start = (sqlite3_initialize(), sqlite3_memory_used());
@@ -499,6 +567,7 @@ int main(void) {
   argument_counts(db);
   limits(db);
   sqlite3_close(db);
+  old_sqlite();
   ok(sqlite3_memory_used() - start < 4096, "all memory is back at the end");
   return tests_failed > 0;
 }

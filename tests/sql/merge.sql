@@ -33,3 +33,7 @@ SELECT 'counting: twice in, twice out', bloom_contains(bloom_remove(u, 'x'), 'x'
 -- 15 is where a counter stays: 20 in and 20 out leaves the key in, rather than lose another
 CREATE TABLE full AS SELECT bloom_build('x', 10, 1e-6, 'counting') AS f FROM t WHERE i <= 20;
 SELECT 'counting: saturated', json_extract(bloom_explain(f, 'x'), '$.layers[0].counters[0]'), json_extract(bloom_explain(bloom_union(f, f), 'x'), '$.layers[0].counters[0]'), bloom_contains(bloom_remove(f, 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x'), 'x') FROM full;
+-- a bloom_ref, whose layers lie otherwise, gives the same bytes as the blob that it was made of
+CREATE TABLE pairs AS SELECT 'plain' AS name, (SELECT f FROM shards WHERE shard = 0) AS a, (SELECT f FROM shards WHERE shard = 1) AS b UNION ALL SELECT 'grown', (SELECT f FROM grown WHERE shard = 0), (SELECT f FROM grown WHERE shard = 1) UNION ALL SELECT 'counting', (SELECT f FROM counters LIMIT 1), (SELECT f FROM counters LIMIT 1 OFFSET 1) UNION ALL SELECT 'with unsized', bloom_build(NULL), (SELECT f FROM shards WHERE shard = 0);
+SELECT 'union with a bloom_ref', group_concat(name), sum(bloom_union(a, bloom_ref(b)) = bloom_union(a, b)), sum(bloom_union(bloom_ref(a), b) = bloom_union(a, b)), sum(bloom_union(a, bloom_ref(b)) <> a) FROM pairs;
+SELECT 'intersection with a bloom_ref', sum(bloom_intersect(a, bloom_ref(b)) = bloom_intersect(a, b)), sum(bloom_intersect(a, bloom_ref(b)) <> b) FROM pairs WHERE name <> 'grown';

@@ -65,6 +65,7 @@ static void bound(sqlite3 *db) {
   Bytes good = fetch(db, "SELECT f FROM filters WHERE name = 'large'");
   Bytes damaged = fetch(db, "SELECT f FROM filters WHERE name = 'large damaged'");
   Bytes header = fetch(db, "SELECT f FROM filters WHERE name = 'header'");
+  Bytes small = fetch(db, "SELECT f FROM filters WHERE name = 'small'");
   sqlite3_stmt *one, *many;
   int code, rows;
   sqlite3_prepare_v2(db, "SELECT bloom_contains(?1, 1)", -1, &one, NULL);
@@ -105,9 +106,19 @@ static void bound(sqlite3 *db) {
   rows = steps_with(many, good, &code);
   ok(rows == 0 && code == SQLITE_ERROR, "bound: two parameters, one of them empty");
   sqlite3_finalize(many);
+  /* one place in the statement that sees two parameters in turn; both rates are below 1e-5 */
+  sqlite3_prepare_v2(db, "SELECT sum(bloom_contains(f, i)), sum(bloom_contains(f, -i)) FROM t, "
+                         "(SELECT ?1 AS f UNION ALL SELECT ?2 LIMIT 9) WHERE i <= 100",
+                     -1, &many, NULL);
+  sqlite3_bind_blob(many, 1, good.at, good.size, SQLITE_STATIC);
+  sqlite3_bind_blob(many, 2, small.at, small.size, SQLITE_STATIC);
+  rows = sqlite3_step(many) == SQLITE_ROW ? sqlite3_column_int(many, 0) : -1;
+  ok(rows == 200 && sqlite3_column_int(many, 1) == 0, "bound: two filters in turn in one place");
+  sqlite3_finalize(many);
   free(good.at);
   free(damaged.at);
   free(header.at);
+  free(small.at);
 }
 
 /* ---- literals, columns, subqueries ---- */

@@ -112,6 +112,38 @@ static void bits_of_every_k(void **state) {
   }
 }
 
+/* Many at once: the bits are those of one after the other, and each is counted that set a bit. */
+static void many_of_every_k(void **state) {
+  static uint8_t bytes[MOST_BYTES], expected[MOST_BYTES];
+  uint64_t seed = 4, hashes[100], cells[BLOOM_MAX_K];
+  (void)state;
+  for (unsigned k = 1; k <= BLOOM_MAX_K; k++) {
+    for (unsigned round = 0; round < 20; round++) {
+      BloomLayer layer = round % 2 ? lines_layer(k, 2 + next_random(&seed) % 40)
+                                   : flat_layer(k, 2 + next_random(&seed) % 20000);
+      uint64_t count = next_random(&seed) % COUNT(hashes), inserted = 0;
+      for (uint64_t n = 0; n < count; n++) {
+        hashes[n] = n % 7 == 6 ? hashes[n / 2] : any_hash(&seed);
+      }
+      layer.offset = next_random(&seed) % 100 * 8;
+      for (unsigned i = 0; i < MOST_BYTES; i++) bytes[i] = (uint8_t)(next_random(&seed) & 0x11);
+      memcpy(expected, bytes, MOST_BYTES);
+      for (uint64_t n = 0; n < count; n++) {
+        bool fresh = false;
+        expected_positions(&layer.geometry, hashes[n], cells);
+        for (unsigned i = 0; i < k; i++) {
+          uint64_t at = layer.offset * 8 + cells[i];
+          fresh = fresh || !bit_at(expected, at);
+          expected[at / 8] = (uint8_t)(expected[at / 8] | 1u << at % 8);
+        }
+        inserted += fresh;
+      }
+      CHECK(bloom_layer_insert_all(&layer, bytes, hashes, count) == inserted, "k %u", k);
+      assert_memory_equal(bytes, expected, MOST_BYTES);
+    }
+  }
+}
+
 /* ---- counters ---- */
 
 static unsigned counter_at(const uint8_t *bytes, uint64_t cell) {
@@ -407,6 +439,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(positions),
       cmocka_unit_test(bits_of_every_k),
+      cmocka_unit_test(many_of_every_k),
       cmocka_unit_test(counters_of_every_k),
       cmocka_unit_test(counters_saturate_and_stick),
       cmocka_unit_test(removal_undoes_addition),

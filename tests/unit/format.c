@@ -94,6 +94,18 @@ static bool intact(Blob blob) {
   return bloom_decode(blob.bytes, blob.size, &filter, reason) && bloom_intact(&filter);
 }
 
+/* The same of a filter of one layer, as it is found while it is merged with itself. */
+static bool intact_when_merged(Blob blob) {
+  BloomFilter filter;
+  char reason[BLOOM_REASON_BYTES];
+  assert_true(bloom_decode(blob.bytes, blob.size, &filter, reason));
+  Blob cells = copy_of(blob, blob.size);
+  bool good = bloom_merge_intact(cells.bytes + filter.body, &filter, BLOOM_INTERSECT);
+  assert_memory_equal(cells.bytes, blob.bytes, blob.size);
+  free(cells.bytes);
+  return good;
+}
+
 /* ---- blobs of each kind ---- */
 
 enum {
@@ -262,11 +274,13 @@ static void padding_must_be_zero(void **state) {
       blob.bytes[bit / 8] = (uint8_t)(blob.bytes[bit / 8] ^ 1u << bit % 8);
       repair(blob);
       CHECK(!intact(blob) && taken(blob), "bit %llu", (unsigned long long)bit);
+      if (kinds[i] != GROWN) assert_false(intact_when_merged(blob));
       blob.bytes[bit / 8] = (uint8_t)(blob.bytes[bit / 8] ^ 1u << bit % 8);
     }
     blob.bytes[(first - 1) / 8] = (uint8_t)(blob.bytes[(first - 1) / 8] ^ 1u << (first - 1) % 8);
     repair(blob);
     assert_true(intact(blob)); /* the last cell itself is free */
+    if (kinds[i] != GROWN) assert_true(intact_when_merged(blob));
     free(blob.bytes);
   }
 }

@@ -404,6 +404,7 @@ static void known_spellings(void **state) {
                                       "+-5",
                                       "5e",
                                       "5e+",
+                                      "5e+x",
                                       "e5",
                                       ".",
                                       "-",

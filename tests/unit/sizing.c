@@ -395,6 +395,8 @@ static void smallest_rate(void **state) {
   for (double n = 1; n < 1e9; n *= 10) {
     BloomGeometry g = geometry_of((uint64_t)n, 5.421010862427522e-20);
     CHECK(g.k <= BLOOM_MAX_K && g.L <= BLOOM_MAX_L, "k %d L %d", g.k, g.L);
+    g = geometry_of((uint64_t)n, 1e-30); /* and a smaller one takes no more cells of a key */
+    CHECK(g.k == BLOOM_MAX_K && g.L <= BLOOM_MAX_L, "k %d L %d", g.k, g.L);
   }
 }
 
