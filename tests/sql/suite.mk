@@ -7,10 +7,11 @@ $(B)/sql-%: tests/sql/%.c tests/sql/sqltest.h | $(B) $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -o $@ $< -lsqlite3 -lm -ldl
 
 # Builds with a tail that few keys fill; the rooms that do not know of it are those of tests/oom.
-SQL_TAILS = $(B)/sql-tails-aggregates.o $(filter-out %/ext-aggregates.o,$(OOM_OBJECTS))
+SQL_TAILS = $(B)/tails-aggregates.o $(B)/tails-draft.o
+SQL_TAILS += $(filter-out %/ext-aggregates.o %/ext-draft.o,$(OOM_OBJECTS))
 
-$(B)/sql-tails-aggregates.o: ext/aggregates.c $(HEADERS) Makefile | $(B) $(DEPS_FIRST)
-	$(CC) $(ALL_CFLAGS) -DSQLITE_CORE -DBLOOM_TAIL_BITS=10 -c -o $@ $<
+$(B)/tails-%.o: ext/%.c $(HEADERS) Makefile | $(B) $(DEPS_FIRST)
+	$(CC) $(ALL_CFLAGS) -DSQLITE_CORE -DBLOOM_LATE_KEYS=512 -c -o $@ $<
 
 $(B)/sql-tails: tests/sql/tails.c tests/sql/sqltest.h $(SQL_TAILS) | $(B) $(DEPS_FIRST)
 	$(CC) $(TEST_CFLAGS) -DSQLITE_CORE -o $@ $< $(SQL_TAILS) -lsqlite3 -lm

@@ -1,6 +1,7 @@
 /* tails: builds of far more keys than n, until the tail is full and layers are opened at once.
 **
-** The extension is compiled in with a tail of 2^10 hashes instead of 2^24, which few keys fill.
+** The extension is compiled in with a tail of 2^10 hashes instead of 2^24 (BLOOM_LATE_KEYS is half
+** of that), which few keys fill.
 ** The absent keys are fixed, and so is what they answer; 4 sigma of their number are allowed. */
 #include "sqltest.h"
 
