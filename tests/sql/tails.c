@@ -5,8 +5,6 @@
 ** The absent keys are fixed, and so is what they answer; 4 sigma of their number are allowed. */
 #include "sqltest.h"
 
-int sqlite3_bloom_init(sqlite3 *db, char **error, const void *api);
-
 #define COUNTED "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) "
 #define CAPACITY "json_extract(value, '$.capacity')"
 
@@ -96,9 +94,7 @@ static void limits(sqlite3 *db) {
 }
 
 int main(void) {
-  sqlite3 *db;
-  if (sqlite3_open(":memory:", &db) != SQLITE_OK) return 2;
-  if (sqlite3_bloom_init(db, NULL, NULL) != SQLITE_OK) return 2;
+  sqlite3 *db = open_bloom(":memory:");
   overflow(db);
   duplicates(db);
   within_n(db);
