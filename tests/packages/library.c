@@ -349,6 +349,58 @@ static void bad_input(void) {
   ok(blob.bytes == NULL && blob.size == 0, "free: leaves an empty blob");
 }
 
+/* ---- no memory: linked in place of malloc and realloc, which fail at a call that is chosen ---- */
+
+static long calls, failing; /* the number of the call that fails; 0: none */
+
+void *__real_malloc(size_t size);
+void *__real_realloc(void *bytes, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_realloc(void *bytes, size_t size);
+
+void *__wrap_malloc(size_t size) {
+  return ++calls == failing ? NULL : __real_malloc(size);
+}
+
+void *__wrap_realloc(void *bytes, size_t size) {
+  return ++calls == failing ? NULL : __real_realloc(bytes, size);
+}
+
+/* Build, union and open, with the failure at every call in turn, until none is left to fail. */
+static void no_memory(void) {
+  BloomBlob grown = built(0, 3000, 1000, 0.01, false), more = built(2000, 4000, 1000, 0.01, false);
+  unsigned long failures = 0, unsaid = 0, changed = 0;
+  bool done = false;
+  for (long at = 1; !done; at++) {
+    uint64_t hashes[300];
+    char error[BLOOM_ERROR_BYTES] = "";
+    BloomBlob blob = {NULL, 0}, sum = copied(&grown);
+    BloomReader *reader = NULL;
+    for (unsigned i = 0; i < 300; i++) hashes[i] = bloom_hash_integer(i, NULL);
+    calls = 0;
+    failing = at;
+    bool made = bloom_blob_build(&blob, hashes, 300, 1, 10, 0.01, false, error);
+    bool merged = made && bloom_blob_union(&sum, more.bytes, more.size, error);
+    reader = merged ? bloom_reader_open(sum.bytes, sum.size, error) : NULL;
+    failing = 0;
+    done = reader != NULL;
+    if (!done) {
+      failures++;
+      unsaid += strcmp(error, "out of memory") != 0;
+      changed += !made && blob.bytes != NULL;
+      changed += !merged && (sum.size != grown.size || memcmp(sum.bytes, grown.bytes, sum.size));
+    }
+    bloom_reader_close(reader);
+    bloom_blob_free(&blob);
+    bloom_blob_free(&sum);
+  }
+  ok(failures >= 5, "no memory: %lu calls fail in turn", failures);
+  ok(unsaid == 0, "no memory: each is said (%lu are not)", unsaid);
+  ok(changed == 0, "no memory: and changes nothing (%lu do)", changed);
+  bloom_blob_free(&grown);
+  bloom_blob_free(&more);
+}
+
 int main(void) {
   if (sqlite3_auto_extension((void (*)(void))sqlite3_bloom_init) != SQLITE_OK ||
       sqlite3_open(":memory:", &db) != SQLITE_OK) {
@@ -365,6 +417,7 @@ int main(void) {
   readers();
   unions();
   bad_input();
+  no_memory();
   sqlite3_close(db);
   return failed > 0;
 }

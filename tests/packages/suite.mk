@@ -12,12 +12,20 @@ $(B)/packages-test/plain.o: $(AMALGAMATION) | $(B)/packages-test
 	$(CC) -std=c11 $(WARNINGS) -O1 -ffp-contract=off -DBLOOM_NO_SQLITE -c -o $@ $<
 
 $(B)/packages-test/library: tests/packages/library.c $(B)/packages-test/core.o
-	$(CC) -std=c11 $(WARNINGS) -I$(B)/amalgamation -o $@ $^ -lsqlite3 -lm
+	$(CC) -std=c11 $(WARNINGS) -I$(B)/amalgamation $(FAILING) -o $@ $^ -lsqlite3 -lm
+
+FAILING = -Wl,--wrap=malloc,--wrap=realloc
 
 CHECK_FILES += $(B)/packages-test/library $(B)/packages-test/plain.o $(B)/libsqlite-bloom.a
 CHECK_SUITES += '$(B)/packages-test/library' 'B=$(B) CC="$(CC)" tests/packages/c.sh'
 
-# The same for C++ and clang.
+# The same under the sanitizers, and for C++ and clang.
+$(B)/packages-test/library-sanitized: tests/packages/library.c $(AMALGAMATION) | $(B)/packages-test
+	$(CC) -std=c11 -O1 -g -ffp-contract=off -DSQLITE_CORE -fsanitize=address,undefined \
+	  -fno-sanitize-recover=all -I$(B)/amalgamation $(FAILING) -o $@ $^ -lsqlite3 -lm
+
+GATE_FILES += $(B)/packages-test/library-sanitized
+GATE_SUITES += '$(B)/packages-test/library-sanitized'
 GATE_SUITES += 'B=$(B) CC="$(CC)" tests/packages/cpp.sh'
 
 # The packages, each installed into an empty place outside of the tree and used there.
