@@ -14,8 +14,7 @@ packages: $(NATIVE_PACKAGES) ## build/packages: a wheel and Node's packages for 
 
 $(PLATFORM_DIR)/$(NATIVE)/bloom.so: $(B)/bloom.so
 	mkdir -p $(@D)
-	cp $< $@
-	strip --strip-unneeded $@
+	strip --strip-unneeded -o $@ $<
 
 # The wheel's own name states version and platform; the target is a link to it.
 $(PACKAGES)/%.whl: $(PLATFORM_DIR)/%/bloom.so ext/packages/wheel.sh \
@@ -27,7 +26,8 @@ $(PACKAGES)/sqlite-bloom-%-$(VERSION).tgz: $(PLATFORM_DIR)/%/bloom.so ext/packag
 	mkdir -p $(@D)
 	ext/packages/npm.sh $(VERSION) $(@D) $* $<
 
-$(PACKAGES)/sqlite-bloom-$(VERSION).tgz: ext/packages/npm.sh $(wildcard ext/packages/node/*) LICENSE
+$(PACKAGES)/sqlite-bloom-$(VERSION).tgz: ext/packages/npm.sh $(wildcard ext/packages/node/*) LICENSE \
+    | $(DEPS_FIRST)
 	mkdir -p $(@D)
 	ext/packages/npm.sh $(VERSION) $(@D)
 
