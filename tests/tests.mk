@@ -1,12 +1,15 @@
 # The tests. Each suite's folder has a suite.mk that adds to these lists:
 #   CHECK_FILES     programs that `make check` builds first     CHECK_SUITES  commands that it runs
 #   GATE_FILES      the same for what only the gate runs        GATE_SUITES
+#                   and what it runs beside all others          GATE_BESIDE
+# A suite of GATE_BESIDE writes into its own folder alone, and asks nothing of the clock.
 # A command prints TAP; tests/run adds up. `make check` needs gcc alone and takes under 3 minutes.
 
 CHECK_FILES = $(B)/bloom.so
 CHECK_SUITES =
 GATE_FILES =
 GATE_SUITES =
+GATE_BESIDE =
 NEWEST = build/newest
 export B
 
@@ -19,7 +22,7 @@ check: $(CHECK_FILES) ## the quick tests
 	@NO_SKIPS=1 tests/run $(CHECK_SUITES)
 
 check-gate: $(CHECK_FILES) $(GATE_FILES) ## the quick tests and the longer ones, in their short form
-	@NO_SKIPS=1 tests/run $(CHECK_SUITES) $(GATE_SUITES)
+	@NO_SKIPS=1 tests/run $(CHECK_SUITES) $(GATE_SUITES) -- $(GATE_BESIDE)
 
 $(CHECK_FILES) $(GATE_FILES): | $(DEPS_FIRST)
 

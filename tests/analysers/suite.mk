@@ -34,11 +34,11 @@ SANITIZED_TESTS += $(B)/oom/oom-sanitized $(B)/table/sanitized
 
 # The gate's short form; oom, table and unit have theirs in their own folders.
 GATE_FILES += $(SANITIZED_TESTS)
-GATE_SUITES += '$(B)/analysers/damage quick' '$(B)/analysers/follow quick life'
-GATE_SUITES += $(foreach test,errors functions placement statements,'$(B)/analysers/sql-$(test)')
-GATE_SUITES += $(foreach tool,fanalyzer cppcheck tidy,'tests/analysers/analyse.sh $(tool)')
+GATE_BESIDE += '$(B)/analysers/damage quick' '$(B)/analysers/follow quick life'
+GATE_BESIDE += $(foreach test,errors functions placement statements,'$(B)/analysers/sql-$(test)')
+GATE_BESIDE += $(foreach tool,fanalyzer cppcheck tidy,'tests/analysers/analyse.sh $(tool)')
 VALGRIND = BLOOM=$(B)/bloom.so valgrind -q --error-exitcode=9 --leak-check=full
-GATE_SUITES += $(foreach test,errors functions,'$(VALGRIND) $(B)/sql-$(test)')
+GATE_BESIDE += $(foreach test,errors functions,'$(VALGRIND) $(B)/sql-$(test)')
 
 .PHONY: sanitize analyse valgrind
 sanitize: $(SANITIZED_TESTS) $(B)/unit/key-sanitized $(UNIT_KERNEL:%=$(B)/unit/%-sanitized) ## long tests under address and undefined-behaviour sanitizers; needs deps-ci

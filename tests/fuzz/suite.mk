@@ -14,7 +14,7 @@ CHECK_SUITES += 'BLOOM=$(B)/bloom.so tests/fuzz/replay.sh $(FUZZERS)'
 GATE_FILES += $(FUZZERS:%=$(B)/fuzz/fuzz-%) $(FUZZERS:%=$(B)/fuzz/afl-%)
 GATE_FILES += $(NEWEST)/libsqlite3.so.0
 GATE_SUITES += 'LD_LIBRARY_PATH=$(NEWEST) BLOOM=$(B)/bloom.so tests/fuzz/replay.sh $(FUZZERS)'
-GATE_SUITES += 'tests/fuzz/fuzz.sh 8 $(FUZZERS)' 'tests/fuzz/afl.sh 5 blob'
+GATE_BESIDE += 'tests/fuzz/fuzz.sh 8 $(FUZZERS)' 'tests/fuzz/afl.sh 5 blob'
 
 .PHONY: fuzz fuzz-afl
 FUZZ_PROGRAMS = $(FUZZERS:%=$(B)/fuzz/fuzz-%)

@@ -4,8 +4,8 @@ VERSIONS = sqlite-3.34.0 sqlite-3.43.0 sqlite-newest
 MACHINES_GATE = m32 unsigned-char musl s390x arm64 sqlite-3.34.0 sqlite-3.43.0
 
 GATE_FILES += $(B)/sql-shell
-GATE_SUITES += 'tests/machines/floor.sh'
-GATE_SUITES += $(patsubst %,'tests/machines/run.sh short %',$(MACHINES_GATE))
+GATE_BESIDE += 'tests/machines/floor.sh'
+GATE_BESIDE += $(patsubst %,'tests/machines/run.sh short %',$(MACHINES_GATE))
 
 .PHONY: machines
 machines: $(B)/bloom.so $(B)/sql-bytes $(B)/sql-shell ## the tests on other machines and SQLites
