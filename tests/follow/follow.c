@@ -11,7 +11,7 @@
 
 enum Extent extent;
 static bool failed;
-static char directory[] = "/tmp/bloom-follow-XXXXXX";
+static char directory[64];
 static const char *program;
 
 bool test(bool good, const char *format, ...) {
@@ -246,6 +246,7 @@ static bool is_wanted(const char *name, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   static const char *const extents[] = {"tiny", "quick", "short", "long"};
+  const char *place = getenv("TMPDIR");
   program = argv[0];
   if (argc == 4 && strcmp(argv[1], "run") == 0) return run_for_another(argv[2], argv[3]);
   while (extent < COUNT(extents) && (argc < 2 || strcmp(argv[1], extents[extent]) != 0)) extent++;
@@ -253,6 +254,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: follow tiny | quick | short | long [suite ...]\n");
     return 2;
   }
+  snprintf(directory, sizeof directory, "%.40s/bloom-follow-XXXXXX", place ? place : "/tmp");
   if (mkdtemp(directory) == NULL) stop(directory, "cannot be made");
   printf("# SQLite %s\n", sqlite3_libversion());
   for (unsigned i = 0; i < COUNT(SUITES); i++) {

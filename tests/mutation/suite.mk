@@ -1,0 +1,28 @@
+# Mutants of ext/: small bugs, each of which a test must see. README.md here says how. The gate tries
+# a few.
+MUTATION = $(B)/mutation
+MUTATION_COMPILE = $(CC) -std=c11 -w -O1 -fPIC -fvisibility=hidden -ffp-contract=off -Iext
+MUTATION_TESTS = $(foreach folder,unit table oom promise,$(wildcard tests/$(folder)/*.c))
+MUTATION_FILES = $(MUTATION_TESTS:%.c=$(MUTATION)/%.o) $(ROOMS:%=$(MUTATION)/loadable/%.o) \
+  $(ROOMS:%=$(MUTATION)/core/%.o) $(B)/follow $(B)/readme-blocks \
+  $(addprefix $(B)/sql-,errors functions placement statements)
+MUTATION_RUN = BUILD=$(B) COMPILE="$(MUTATION_COMPILE)" /usr/bin/python3 -B tests/mutation/run.py
+
+GATE_FILES += $(MUTATION_FILES)
+GATE_SUITES += '$(MUTATION_RUN) short'
+
+.PHONY: mutation
+mutation: $(MUTATION_FILES) ## over 1,000 small bugs in ext/, and who sees them; resumable, takes 2 hours
+	@$(MUTATION_RUN) full $(MUTATION_OPTIONS)
+
+$(MUTATION)/loadable/%.o: ext/%.c $(HEADERS) tests/mutation/suite.mk | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(MUTATION_COMPILE) -c -o $@ $<
+
+$(MUTATION)/core/%.o: ext/%.c $(HEADERS) tests/mutation/suite.mk | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(MUTATION_COMPILE) -DSQLITE_CORE -c -o $@ $<
+
+$(MUTATION)/tests/%.o: tests/%.c $(wildcard tests/*/*.h) $(HEADERS) | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -DSQLITE_CORE -c -o $@ $<
