@@ -5,6 +5,7 @@ one, a constant, or the sense of an if, a while or a ?:. The source is in clang-
 operator with a space on both sides has two operands, and one without has not.
 """
 
+import collections
 import hashlib
 import os
 import re
@@ -28,6 +29,7 @@ BETWEEN = {  # operators with two operands
     "?": ["== 0 ?"],
 }
 ONE_SIDED = {"!": [""], "++": ["--"], "--": ["++"]}
+MOST_OF_A_LINE = 8  # a table of numbers is no more code than another line
 NAMES = {"true": ["false"], "false": ["true"]}
 
 
@@ -153,12 +155,23 @@ def mutants_of(file, source):
     return found
 
 
+def ordered(found, seed):
+    """By a hash of seed and key: the place of one mutant does not depend on the others."""
+    return sorted(found,
+                  key=lambda m: hashlib.sha256(("%s %s" % (seed, m.key)).encode()).digest())
+
+
 def all_mutants(directory, seed):
-    """Every mutant of the directory, in an order that the seed decides. The place of one does not
-    depend on the others, so that a change of the code moves few."""
-    found = []
+    """The mutants of the directory, in an order that the seed decides."""
+    found, lines = [], collections.Counter()
     for name in sorted(os.listdir(directory)):
         if name.endswith((".c", ".h")):
             with open(os.path.join(directory, name), encoding="utf-8") as stream:
                 found += mutants_of(name, stream.read())
-    return sorted(found, key=lambda m: hashlib.sha256(("%d %s" % (seed, m.key)).encode()).digest())
+    chosen = []
+    for mutant in ordered(found, "of a line %d" % seed):
+        line = (mutant.file, mutant.line)
+        lines[line] += 1
+        if lines[line] <= MOST_OF_A_LINE:
+            chosen.append(mutant)
+    return ordered(chosen, seed)

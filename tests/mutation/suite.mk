@@ -1,7 +1,9 @@
 # Mutants of ext/: small bugs, each of which a test must see. README.md here says how. The gate tries
 # a few.
 MUTATION = $(B)/mutation
-MUTATION_COMPILE = $(CC) -std=c11 -w -O1 -fPIC -fvisibility=hidden -ffp-contract=off -Iext
+# What BLOOM_ALWAYS and BLOOM_NEVER say is constant: no mutants there.
+MUTATION_COMPILE = $(CC) -std=c11 -w -O1 -fPIC -fvisibility=hidden -ffp-contract=off \
+  -DBLOOM_COVERAGE -Iext
 MUTATION_TESTS = $(foreach folder,unit table oom promise,$(wildcard tests/$(folder)/*.c))
 MUTATION_FILES = $(MUTATION_TESTS:%.c=$(MUTATION)/%.o) $(ROOMS:%=$(MUTATION)/loadable/%.o) \
   $(ROOMS:%=$(MUTATION)/core/%.o) $(B)/follow $(B)/readme-blocks \
