@@ -6,9 +6,10 @@ MUTATION_COMPILE = $(CC) -std=c11 -w -O1 -fPIC -fvisibility=hidden -ffp-contract
   -DBLOOM_COVERAGE -Iext
 MUTATION_TESTS = $(foreach folder,unit table oom promise,$(wildcard tests/$(folder)/*.c))
 MUTATION_FILES = $(MUTATION_TESTS:%.c=$(MUTATION)/%.o) $(ROOMS:%=$(MUTATION)/loadable/%.o) \
-  $(ROOMS:%=$(MUTATION)/core/%.o) $(B)/follow $(B)/readme-blocks \
+  $(ROOMS:%=$(MUTATION)/core/%.o) $(ROOMS:%=$(MUTATION)/sanitized/%.o) $(B)/follow \
+  $(NEWEST)/libsqlite3.so.0 \
   $(addprefix $(B)/sql-,errors functions placement statements)
-MUTATION_RUN = BUILD=$(B) COMPILE="$(MUTATION_COMPILE)" /usr/bin/python3 -B tests/mutation/run.py
+MUTATION_RUN = BUILD=$(B) NEWEST=$(NEWEST) COMPILE="$(MUTATION_COMPILE)" /usr/bin/python3 -B tests/mutation/run.py
 
 GATE_FILES += $(MUTATION_FILES)
 GATE_SUITES += '$(MUTATION_RUN) short'
@@ -24,6 +25,11 @@ $(MUTATION)/loadable/%.o: ext/%.c $(HEADERS) tests/mutation/suite.mk | $(DEPS_FI
 $(MUTATION)/core/%.o: ext/%.c $(HEADERS) tests/mutation/suite.mk | $(DEPS_FIRST)
 	@mkdir -p $(@D)
 	$(MUTATION_COMPILE) -DSQLITE_CORE -c -o $@ $<
+
+$(MUTATION)/sanitized/%.o: ext/%.c $(HEADERS) tests/mutation/suite.mk | $(DEPS_FIRST)
+	@mkdir -p $(@D)
+	$(MUTATION_COMPILE) -DSQLITE_CORE -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+	  -c -o $@ $<
 
 $(MUTATION)/tests/%.o: tests/%.c $(wildcard tests/*/*.h) $(HEADERS) | $(DEPS_FIRST)
 	@mkdir -p $(@D)

@@ -1,5 +1,6 @@
 """What a mutant is tested with: commands, and for each room of ext/ the suites in the order in which
-they are tried. All of them are suites of `make check`; quick killers come first."""
+they are tried. Quick killers come first. All are fast suites of `make check`, and some of the gate:
+`newest:` is a suite with the newest SQLite, `sanitized:` one under -fsanitize=address,undefined."""
 
 import os
 
@@ -10,32 +11,35 @@ UNIT = {name: ([name], KERNEL, ["-lcmocka", "-lm"]) for name in KERNEL + ["platf
 UNIT["key"] = (["key"], KERNEL + ["key"], ["-lcmocka", "-lsqlite3", "-lm"])
 COMPILED_IN = ("table", "oom", "promise")
 
-SLOW_SQL = ("growth", "joins", "hash_quality")
+SLOW_SQL = ("growth", "joins", "hash_quality")  # not in sql:quick
 
-# Every suite, quick ones first.
+# Every suite, quick ones first. The slow ones of `make check` are left out: the README's blocks, the
+# examples, the statistics of rates and growth.
 ORDER = """
 unit:platform unit:filter unit:format unit:hashes sql:quick sql-functions sql-errors sql-placement
 sql-statements promise:dedupe promise:properties promise:laws promise:estimates oom:entry oom:limits
-table:transactions follow:input promise:memory files unit:sizing unit:key sql:growth sql:joins
-promise:additions follow:life table:input table:damage table:house oom:functions oom:table oom:follow
-follow:detach readme golden follow:names follow:hostile table:steps table:kill table:processes
-promise:rates sql:hash_quality examples promise:growth follow:mix table:faults""".split()
+table:transactions follow:input promise:memory files unit:sizing sql:growth sql:joins follow:life
+table:input table:damage follow:detach follow:hostile follow:names table:kill table:house table:steps
+table:processes table:faults unit:key promise:additions oom:functions oom:table oom:follow
+golden sanitized:unit:filter sanitized:unit:format sanitized:unit:hashes sanitized:unit:key
+newest:table:house newest:follow:life sanitized:table:input sanitized:table:transactions
+sanitized:oom:limits""".split()
 
 SQL = "sql:quick sql-functions sql-errors sql-placement sql-statements"
 FILTERS = SQL + """ promise:dedupe promise:properties promise:laws promise:estimates oom:limits
-  table:transactions promise:memory sql:growth sql:joins promise:additions oom:functions readme golden
-  promise:rates examples promise:growth table:input"""
-TABLES = """sql-functions sql-errors sql-statements oom:limits table:transactions follow:input files
-  follow:life table:input table:damage table:house oom:functions oom:table oom:follow follow:detach
-  readme follow:names follow:hostile table:steps table:kill table:processes examples follow:mix
-  table:faults oom:entry"""
+  table:transactions promise:memory sql:growth sql:joins table:input promise:additions oom:functions
+  golden sanitized:table:input sanitized:oom:limits"""
+TABLES = """sql-functions sql-errors sql-statements oom:entry oom:limits table:transactions follow:input
+  files follow:life table:input table:damage follow:detach follow:hostile follow:names table:kill
+  table:house table:steps table:processes table:faults oom:table oom:follow oom:functions newest:table:house newest:follow:life
+  sanitized:table:input sanitized:table:transactions sanitized:oom:limits"""
 
 ROOMS = {
     "sizing": "unit:sizing unit:filter unit:format " + FILTERS,
-    "filter": "unit:filter unit:format " + FILTERS,
-    "format": "unit:format table:damage " + FILTERS,
-    "hashes": "unit:hashes " + FILTERS,
-    "key": "sql:quick sql-errors unit:key table:transactions oom:functions golden readme examples",
+    "filter": "unit:filter unit:format sanitized:unit:filter " + FILTERS,
+    "format": "unit:format table:damage sanitized:unit:format " + FILTERS,
+    "hashes": "unit:hashes sanitized:unit:hashes " + FILTERS,
+    "key": "sql:quick sql-errors table:transactions unit:key oom:functions golden sanitized:unit:key",
     "args": FILTERS,
     "functions": FILTERS,
     "aggregates": FILTERS,
@@ -53,11 +57,18 @@ def suites_of(file):
     return sorted(names, key=ORDER.index)
 
 
+def split(suite):
+    """newest: or sanitized: or nothing; the suite's name; its part."""
+    first, _, rest = suite.partition(":")
+    how, rest = (first, rest) if first in ("newest", "sanitized") else ("", suite)
+    name, _, part = rest.partition(":")
+    return how, name, part
+
+
 def folder_of(suite):
     """The folder of tests/ that a suite belongs to: when that is changed, survivors are tried again."""
-    name = suite.split(":")[0]
-    return {"sql-errors": "sql", "sql-functions": "sql", "sql-placement": "sql",
-            "sql-statements": "sql", "files": "readme"}.get(name, name)
+    name = split(suite)[1]
+    return {"files": "readme"}.get(name, "sql" if name.startswith("sql-") else name)
 
 
 def sql_files(part):
@@ -67,29 +78,32 @@ def sql_files(part):
 
 def commands(suite, build, worker):
     """(arguments, standard input, expected output) of the suite's commands; most print TAP."""
-    name, _, part = suite.partition(":")
-    if name == "unit":
-        return [(["stdbuf", "-oL", "%s/unit-%s" % (worker, part)], None, None)]
+    how, name, part = split(suite)
+    if name == "unit":  # a preloaded library is nothing for a sanitized program
+        unbuffered = [] if how == "sanitized" else ["stdbuf", "-oL"]
+        return [(unbuffered + ["%s/%s" % (worker, program(suite))], None, None)]
     if name in COMPILED_IN:
-        return [(["%s/%s" % (worker, name), "quick", part], None, None)]
+        return [(["%s/%s" % (worker, program(suite)), "quick", part], None, None)]
     if name == "follow":
-        extent = "tiny" if part == "mix" else "quick"
-        return [(["%s/follow" % build, extent, part], None, None)]
+        return [(["%s/follow" % build, "quick", part], None, None)]
     if name == "sql":
         shell = ["sqlite3", "-batch", "-bail", "-list", "-init", "/dev/null", "-nullvalue", "NULL",
                  "-cmd", ".load %s/bloom" % worker, ":memory:"]
         return [(shell, "tests/sql/%s.sql" % file, "tests/sql/%s.expected" % file)
                 for file in sql_files(part)]
-    if name == "readme":
-        return [(["%s/readme-blocks" % build, "README.md", "%s/bloom.so" % worker], None, None)]
-    scripts = {"golden": "tests/golden/run.sh", "examples": "tests/examples/run.sh",
-               "files": "tests/readme/files.sh"}
+    scripts = {"golden": "tests/golden/run.sh", "files": "tests/readme/files.sh"}
     return [([scripts.get(name, "%s/%s" % (build, name))], None, None)]
 
 
 def program(suite):
     """What has to be linked for the suite: a program, or the loadable extension."""
-    name, _, part = suite.partition(":")
-    if name == "unit":
-        return "unit-" + part
-    return name if name in COMPILED_IN else "bloom.so"
+    how, name, part = split(suite)
+    if name != "unit" and name not in COMPILED_IN:
+        return "bloom.so"
+    return ("sanitized-" if how == "sanitized" else "") + (
+        "unit-" + part if name == "unit" else name)
+
+
+def environment(suite, newest):
+    """What the suite needs in its environment."""
+    return {"LD_LIBRARY_PATH": newest} if split(suite)[0] == "newest" else {}

@@ -435,6 +435,86 @@ static void same_layer(void **state) {
   }
 }
 
+static void may_merge(void **state) {
+  BloomFilter a = {.kind = BLOOM_PLAIN, .n = 9, .p = 0.25f, .layer_count = 1};
+  (void)state;
+  a.layers[0] = flat_layer(2, 64);
+  for (unsigned field = 0; field < 6; field++) {
+    BloomFilter b = a;
+    if (field == 0) b.kind = BLOOM_COUNTING;
+    if (field == 1) b.n++;
+    if (field == 2) b.p = nextafterf(b.p, 1);
+    if (field == 3) b.layers[0].geometry.line_bits++;
+    if (field == 4) b.layers[1].capacity = 7; /* later layers and the kinds of keys may differ */
+    if (field == 5) b.key_types++;
+    assert_int_equal(bloom_may_merge(&a, &b), field >= 4);
+  }
+}
+
+/* ---- growth ---- */
+
+/* The first layer is full where its rate is 1.5 p, or half way from p to 1; a later one where it
+** has the keys that it was made for. A flat layer of m cells has a rate of (occupied / m)^k, and
+** (1 - (1 - 1/m)^(k keys)) m of its cells are occupied. */
+static void full_layers(void **state) {
+  static const float rates[] = {1e-6f, 0.01f, 0.4f, 0.9f, 0.99f};
+  static uint8_t bytes[MOST_BYTES];
+  uint64_t seed = 10;
+  (void)state;
+  for (unsigned i = 0; i < COUNT(rates); i++) {
+    double p = rates[i], most = 1.5 * p < (1 + p) / 2 ? 1.5 * p : (1 + p) / 2;
+    BloomFilter filter = {
+        .bytes = bytes, .cell_bits = 1, .n = 100, .p = rates[i], .layer_count = 1};
+    BloomLayer *layer = &filter.layers[0];
+    BloomFill fill;
+    assert_true(bloom_geometry(100, rates[i], &layer->geometry));
+    layer->capacity = 100;
+    double m = (double)layer->geometry.line_bits, k = layer->geometry.k;
+    memset(bytes, 0, sizeof bytes);
+    fill_cells(layer, 1, bytes, 90, &seed);
+    bloom_count_fill(&filter, &fill);
+    assert_true(fill.occupied == (double)count_cells(layer, 1, bytes, 0, (uint64_t)m));
+    CHECK(fabs(pow(fill.full / m, k) / most - 1) < 1e-9, "p = %g: %.12g of %g", p, fill.full, m);
+    filter.layer_count = 2;
+    filter.layers[1] = filter.layers[0];
+    filter.layers[1].capacity = 31;
+    bloom_count_fill(&filter, &fill);
+    double expected = m * (1 - pow(1 - 1 / m, 31 * k));
+    CHECK(fabs(fill.full / expected - 1) < 1e-9, "p = %g: %.12g %.12g", p, fill.full, expected);
+  }
+}
+
+/* One more key sets k (1 - 500/1000) = 2 of the cells that are free. */
+static void full_or_not(void **state) {
+  BloomFilter filter = {.cell_bits = 1, .layer_count = 2};
+  (void)state;
+  filter.layers[1] = flat_layer(4, 1000);
+  assert_false(bloom_is_full(&filter, &(BloomFill){500, 502}));
+  assert_true(bloom_is_full(&filter, &(BloomFill){500, 501.999}));
+  assert_false(bloom_is_full(&filter, &(BloomFill){0, 0.001})); /* an empty one has room for one */
+  assert_true(bloom_is_full(&filter, &(BloomFill){1, 0.001}));
+}
+
+static void next_layers(void **state) {
+  BloomFilter filter = {.p = 0.01f, .layer_count = 3};
+  float rate;
+  (void)state;
+  filter.layers[0].capacity = 5;
+  filter.layers[1].capacity = 10;
+  filter.layers[2].capacity = 15;
+  filter.layers[3].capacity = 1000; /* is no layer */
+  assert_int_equal(bloom_next_layer(&filter, &rate), 30);
+  CHECK(fabs(rate / (0.4 * 0.01 / 8) - 1) < 1e-6, "%g", (double)rate);
+  filter.layer_count = 1;
+  assert_int_equal(bloom_next_layer(&filter, &rate), 5);
+  CHECK(fabs(rate / (0.4 * 0.01 / 2) - 1) < 1e-6, "%g", (double)rate);
+  filter.p = 1e-9f;
+  filter.layer_count = 63;
+  for (unsigned i = 0; i < 63; i++) filter.layers[i].capacity = UINT64_C(1) << 62;
+  assert_int_equal(bloom_next_layer(&filter, &rate), UINT64_C(1) << 62); /* and no overflow */
+  assert_true(rate == 0x1p-64f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(positions),
@@ -449,6 +529,10 @@ int main(void) {
       cmocka_unit_test(any_layer_contains),
       cmocka_unit_test(merges),
       cmocka_unit_test(same_layer),
+      cmocka_unit_test(may_merge),
+      cmocka_unit_test(full_layers),
+      cmocka_unit_test(full_or_not),
+      cmocka_unit_test(next_layers),
   };
   return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
 }
