@@ -1,8 +1,8 @@
 """The mutants of ext/: small changes of the C source, each of them a bug that a test should see.
 
 A mutant changes one token: a comparison, a logical, arithmetic or bit operator, an assignment with
-one, a constant, or the sense of an if, a while or a ?:. The source is in clang-format's style, so an
-operator with a space on both sides has two operands, and one without has not.
+one, a constant, or the sense of an if, a while or a ?:. The source is in clang-format's style, so
+an operator with a space on both sides has two operands, and one without has not.
 """
 
 import collections

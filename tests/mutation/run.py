@@ -40,7 +40,8 @@ COMPILE = os.environ.get("COMPILE", "").split()
 KINDS = {  # of objects
     "loadable": [],
     "core": ["-DSQLITE_CORE"],
-    "sanitized": ["-DSQLITE_CORE", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    "sanitized": ["-DSQLITE_CORE", "-g", "-fsanitize=address,undefined",
+                  "-fno-sanitize-recover=all"]
 }
 ROOMS = sorted(suites.ROOMS)
 
@@ -166,7 +167,7 @@ class Worker:
         return code.hexdigest()[:24]
 
     def object(self, room, kind):
-        """The path of a room's object, compiled if it is the mutant's; None: it does not compile."""
+        """The path of a room's object, compiled if it is the mutant's; None if that fails."""
         if kind == "core" and room in suites.KERNEL:  # these do not know SQLite
             kind = "loadable"
         if room not in self.rooms:
@@ -292,7 +293,8 @@ class Run:
 
     def original(self, suite):
         """How long the suite takes on the original, which has to pass it."""
-        path = "%s/normal-%s-%s-%s" % (PLACE, suite, self.results.folder(suite), hash_of_folder("ext"))
+        versions = (suite, self.results.folder(suite), hash_of_folder("ext"))
+        path = PLACE + "/normal-%s-%s-%s" % versions
         with self.normal_lock:
             if suite not in self.normal and os.path.exists(path):
                 self.normal[suite] = Outcome(*json.loads(read(path)))
@@ -370,7 +372,7 @@ class Run:
 # ---- the report ----
 
 def read_equivalent(path):
-    """Keys with their reasons: two lines of a mutant, its file and function above, a reason below."""
+    """Keys with their reasons: file and function, the two lines of the mutant, then the reason."""
     entries, key, reason = {}, [], []
     with open(path, encoding="utf-8") as stream:
         for line in list(stream) + ["\n"]:

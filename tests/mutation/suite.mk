@@ -1,5 +1,5 @@
-# Mutants of ext/: small bugs, each of which a test must see. README.md here says how. The gate tries
-# a few.
+# Mutants of ext/: small bugs, each of which a test must see. README.md here says how. The gate
+# tries a few.
 MUTATION = $(B)/mutation
 # What BLOOM_ALWAYS and BLOOM_NEVER say is constant: no mutants there.
 MUTATION_COMPILE = $(CC) -std=c11 -w -O1 -fPIC -fvisibility=hidden -ffp-contract=off \
@@ -9,13 +9,14 @@ MUTATION_FILES = $(MUTATION_TESTS:%.c=$(MUTATION)/%.o) $(ROOMS:%=$(MUTATION)/loa
   $(ROOMS:%=$(MUTATION)/core/%.o) $(ROOMS:%=$(MUTATION)/sanitized/%.o) $(B)/follow \
   $(NEWEST)/libsqlite3.so.0 \
   $(addprefix $(B)/sql-,errors functions placement statements)
-MUTATION_RUN = BUILD=$(B) NEWEST=$(NEWEST) COMPILE="$(MUTATION_COMPILE)" /usr/bin/python3 -B tests/mutation/run.py
+MUTATION_RUN = BUILD=$(B) NEWEST=$(NEWEST) COMPILE="$(MUTATION_COMPILE)" \
+  /usr/bin/python3 -B tests/mutation/run.py
 
 GATE_FILES += $(MUTATION_FILES)
 GATE_SUITES += '$(MUTATION_RUN) short'
 
 .PHONY: mutation
-mutation: $(MUTATION_FILES) ## over 1,000 small bugs in ext/, and who sees them; resumable, takes 2 hours
+mutation: $(MUTATION_FILES) ## 1,000 small bugs in ext/, and which test sees each; takes hours
 	@$(MUTATION_RUN) full $(MUTATION_OPTIONS)
 
 $(MUTATION)/loadable/%.o: ext/%.c $(HEADERS) tests/mutation/suite.mk | $(DEPS_FIRST)

@@ -1,6 +1,6 @@
-"""What a mutant is tested with: commands, and for each room of ext/ the suites in the order in which
-they are tried. Quick killers come first. All are fast suites of `make check`, and some of the gate:
-`newest:` is a suite with the newest SQLite, `sanitized:` one under -fsanitize=address,undefined."""
+"""What a mutant is tested with: commands, and for each room of ext/ the suites that it is tried on,
+the quick ones first. All are fast suites of `make check`, and some of the gate: `newest:` is a suite
+with the newest SQLite, `sanitized:` one under -fsanitize=address,undefined."""
 
 import os
 
@@ -13,38 +13,45 @@ COMPILED_IN = ("table", "oom", "promise")
 
 SLOW_SQL = ("growth", "joins", "hash_quality")  # not in sql:quick
 
-# Every suite, quick ones first. The slow ones of `make check` are left out: the README's blocks, the
-# examples, the statistics of rates and growth.
+# Every suite, quick ones first. The slow ones of `make check` are left out: the README's blocks,
+# the examples, the statistics of rates and growth.
 ORDER = """
-unit:platform unit:filter unit:format unit:hashes sql:quick sql-functions sql-errors sql-placement
-sql-statements promise:dedupe promise:properties promise:laws promise:estimates oom:entry oom:limits
-table:transactions follow:input promise:memory files unit:sizing sql:growth sql:joins follow:life
-table:input table:damage follow:detach follow:hostile follow:names table:kill table:house table:steps
-table:processes table:faults unit:key promise:additions oom:functions oom:table oom:follow
-golden sanitized:unit:filter sanitized:unit:format sanitized:unit:hashes sanitized:unit:key
-newest:table:house newest:follow:life sanitized:table:input sanitized:table:transactions
-sanitized:oom:limits""".split()
+    unit:platform unit:filter unit:format unit:hashes
+    sql:quick sql-functions sql-errors sql-placement sql-statements
+    promise:dedupe promise:properties promise:laws promise:estimates oom:entry oom:limits
+    table:transactions follow:input promise:memory files unit:sizing sql:growth sql:joins
+    follow:life table:input table:damage follow:detach follow:hostile follow:names
+    table:kill table:house table:steps table:processes table:faults
+    unit:key promise:additions oom:functions oom:table oom:follow golden
+    sanitized:unit:filter sanitized:unit:format sanitized:unit:hashes sanitized:unit:key
+    newest:table:house newest:follow:life
+    sanitized:table:input sanitized:table:transactions sanitized:oom:limits""".split()
 
-SQL = "sql:quick sql-functions sql-errors sql-placement sql-statements"
-FILTERS = SQL + """ promise:dedupe promise:properties promise:laws promise:estimates oom:limits
-  table:transactions promise:memory sql:growth sql:joins table:input promise:additions oom:functions
-  golden sanitized:table:input sanitized:oom:limits"""
-TABLES = """sql-functions sql-errors sql-statements oom:entry oom:limits table:transactions follow:input
-  files follow:life table:input table:damage follow:detach follow:hostile follow:names table:kill
-  table:house table:steps table:processes table:faults oom:table oom:follow oom:functions newest:table:house newest:follow:life
-  sanitized:table:input sanitized:table:transactions sanitized:oom:limits"""
+FILTERS = """
+    sql:quick sql-functions sql-errors sql-placement sql-statements sql:growth sql:joins
+    promise:dedupe promise:properties promise:laws promise:estimates promise:memory
+    promise:additions oom:limits oom:functions table:transactions table:input golden
+    sanitized:table:input sanitized:oom:limits """
+TABLES = """
+    sql-functions sql-errors sql-statements files oom:entry oom:limits oom:table oom:follow
+    oom:functions table:transactions table:input table:damage table:kill table:house table:steps
+    table:processes table:faults follow:input follow:life follow:detach follow:hostile
+    follow:names newest:table:house newest:follow:life
+    sanitized:table:input sanitized:table:transactions sanitized:oom:limits """
+KEYS = """
+    sql:quick sql-errors table:transactions unit:key oom:functions golden sanitized:unit:key"""
 
 ROOMS = {
-    "sizing": "unit:sizing unit:filter unit:format " + FILTERS,
-    "filter": "unit:filter unit:format sanitized:unit:filter " + FILTERS,
-    "format": "unit:format table:damage sanitized:unit:format " + FILTERS,
-    "hashes": "unit:hashes sanitized:unit:hashes " + FILTERS,
-    "key": "sql:quick sql-errors table:transactions unit:key oom:functions golden sanitized:unit:key",
+    "sizing": FILTERS + "unit:sizing unit:filter unit:format",
+    "filter": FILTERS + "unit:filter unit:format sanitized:unit:filter",
+    "format": FILTERS + "unit:format sanitized:unit:format table:damage",
+    "hashes": FILTERS + "unit:hashes sanitized:unit:hashes",
+    "key": KEYS,
     "args": FILTERS,
     "functions": FILTERS,
     "aggregates": FILTERS,
     "describe": FILTERS,
-    "extension": FILTERS + " oom:entry files",
+    "extension": FILTERS + "oom:entry files",
     "store": TABLES,
     "table": TABLES,
     "follow": TABLES,
@@ -66,7 +73,7 @@ def split(suite):
 
 
 def folder_of(suite):
-    """The folder of tests/ that a suite belongs to: when that is changed, survivors are tried again."""
+    """The folder of tests/ that a suite belongs to."""
     name = split(suite)[1]
     return {"files": "readme"}.get(name, "sql" if name.startswith("sql-") else name)
 
