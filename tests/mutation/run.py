@@ -288,25 +288,33 @@ class Run:
         self.results, self.cost = results, options.cost
         self.deadline = time.monotonic() + options.seconds if options.seconds else None
         self.normal, self.normal_lock = {}, threading.Lock()
+        if os.path.exists(PLACE + "/normal"):
+            self.normal = {suite: (version, Outcome(*outcome)) for suite, (version, outcome)
+                           in json.loads(read(PLACE + "/normal")).items()}
         self.normal_worker = Worker(0)
         self.originals = {}
 
     def original(self, suite):
         """How long the suite takes on the original, which has to pass it."""
-        versions = (suite, self.results.folder(suite), hash_of_folder("ext"))
-        path = PLACE + "/normal-%s-%s-%s" % versions
+        version = self.results.folder(suite) + " " + hash_of_folder("ext")
         with self.normal_lock:
-            if suite not in self.normal and os.path.exists(path):
-                self.normal[suite] = Outcome(*json.loads(read(path)))
-            if suite not in self.normal:
+            known, outcome = self.normal.get(suite, ("", None))
+            if known != version:
                 self.normal_worker.take(None)
                 outcome = self.normal_worker.run(suite, 300, 600)
                 if not outcome.passed:
                     stop("the original fails %s: %s" % (suite, outcome.why))
-                with open(path, "w", encoding="utf-8") as stream:
-                    json.dump(outcome, stream)
-                self.normal[suite] = outcome
-            return self.normal[suite]
+                self.normal[suite] = (version, outcome)
+                with open(PLACE + "/normal", "w", encoding="utf-8") as stream:
+                    json.dump(self.normal, stream)
+            return outcome
+
+    def is_cheap(self, suite):
+        """Whether it takes no more than is wanted; its last version's time is good enough."""
+        if self.cost is None:
+            return True
+        known = self.normal.get(suite)
+        return (known[1] if known else self.original(suite)).processor <= self.cost
 
     def original_code(self, worker, mutant):
         """The hash of the code of the unchanged file."""
@@ -324,7 +332,7 @@ class Run:
         if record["status"] not in ("open", "survived"):
             return
         left = [s for s in suites.suites_of(mutant.file) if s not in record["passed"]]
-        left = [s for s in left if self.cost is None or self.original(s).processor <= self.cost]
+        left = [s for s in left if self.is_cheap(s)]
         if not left:
             return
         original = self.original_code(worker, mutant)

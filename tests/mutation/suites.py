@@ -1,5 +1,5 @@
 """What a mutant is tested with: commands, and for each room of ext/ the suites that it is tried on,
-the quick ones first. All are fast suites of `make check`, and some of the gate: `newest:` is a suite
+quick ones first. All are fast suites of `make check`, and some of the gate: `newest:` is a suite
 with the newest SQLite, `sanitized:` one under -fsanitize=address,undefined."""
 
 import os
@@ -20,7 +20,7 @@ ORDER = """
     sql:quick sql-functions sql-errors sql-placement sql-statements
     promise:dedupe promise:properties promise:laws promise:estimates oom:entry oom:limits
     table:transactions follow:input promise:memory files unit:sizing sql:growth sql:joins
-    follow:life table:input table:damage follow:detach follow:hostile follow:names
+    follow:life table:layers table:input table:damage follow:detach follow:hostile follow:names
     table:kill table:house table:steps table:processes table:faults
     unit:key promise:additions oom:functions oom:table oom:follow golden
     sanitized:unit:filter sanitized:unit:format sanitized:unit:hashes sanitized:unit:key
@@ -34,7 +34,7 @@ FILTERS = """
     sanitized:table:input sanitized:oom:limits """
 TABLES = """
     sql-functions sql-errors sql-statements files oom:entry oom:limits oom:table oom:follow
-    oom:functions table:transactions table:input table:damage table:kill table:house table:steps
+    oom:functions table:layers table:transactions table:input table:damage table:kill table:house table:steps
     table:processes table:faults follow:input follow:life follow:detach follow:hostile
     follow:names newest:table:house newest:follow:life
     sanitized:table:input sanitized:table:transactions sanitized:oom:limits """

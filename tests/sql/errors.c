@@ -417,6 +417,7 @@ static void limits(sqlite3 *db) {
       {"bloom_new(1000000, 0.01)", "*bloom_new: n = 1000000 at p = 0.01 needs "},
       {"bloom_new(30000, 0.01, 'counting')", "*bloom_new: n = 30000 at p = 0.01 needs "},
       {"bloom_build(1, 1000000, 0.01)", "*bloom_build: n = 1000000 at p = 0.01 needs "},
+      {"bloom_build(1, 30000, 0.01, 'counting')", "*bloom_build: n = 30000 at p = 0.01 needs "},
       {NULL, NULL}};
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 100000);
   for (const Case *a = cases; a->sql; a++) {

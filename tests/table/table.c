@@ -285,8 +285,9 @@ static const struct {
   const char *name;
   void (*run)(void);
 } suites[] = {{"input", test_input},   {"damage", test_damage}, {"transactions", test_transactions},
-              {"nested", test_nested}, {"house", test_house},   {"faults", test_faults},
-              {"steps", test_steps},   {"kill", test_kill},     {"processes", test_processes}};
+              {"nested", test_nested}, {"house", test_house},   {"layers", test_layers},
+              {"faults", test_faults}, {"steps", test_steps},   {"kill", test_kill},
+              {"processes", test_processes}};
 
 int main(int argc, char **argv) {
   const char *place = getenv("TMPDIR");

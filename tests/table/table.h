@@ -83,5 +83,6 @@ void test_faults(void);
 void test_steps(void);
 void test_kill(void);
 void test_processes(void);
+void test_layers(void);
 
 #endif
