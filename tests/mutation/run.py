@@ -139,9 +139,9 @@ class Worker:
         self.rooms = []  # those whose objects are the mutant's
         self.linked = set()
         self.compiled = set()
-        self.environment = dict(os.environ, B=self.place, BLOOM=self.place + "/bloom.so",
-                                TMPDIR=self.scratch, NO_SKIPS="1", CMOCKA_MESSAGE_OUTPUT="TAP",
-                                MALLOC_PERTURB_="90", LC_ALL="C")
+        self.environment = dict(os.environ, B=self.place, TMPDIR=self.scratch, NO_SKIPS="1",
+                                CMOCKA_MESSAGE_OUTPUT="TAP", MALLOC_PERTURB_="90", LC_ALL="C")
+        self.environment.pop("BLOOM", None)
 
     def take(self, mutant):
         """Compiles a mutant, or the original for None. The hash of its code; "" if it has none."""
@@ -208,7 +208,7 @@ class Worker:
         """Whether the mutant passes the suite."""
         if not self.link(suites.program(suite)):
             return Outcome(False, "does not link", 0, 0)
-        environment = dict(self.environment, **suites.environment(suite, NEWEST))
+        environment = dict(self.environment, **suites.environment(suite, self.place, NEWEST))
         memory = "unlimited" if suites.split(suite)[0] == "sanitized" else MEMORY
         used, spent = 0.0, 0.0
         for command in suites.commands(suite, BUILD, self.place):

@@ -6,7 +6,7 @@ MUTATION_COMPILE = $(CC) -std=c11 -w -O1 -fPIC -fvisibility=hidden -ffp-contract
   -DBLOOM_COVERAGE -Iext
 MUTATION_TESTS = $(foreach folder,unit table oom promise,$(wildcard tests/$(folder)/*.c))
 MUTATION_FILES = $(MUTATION_TESTS:%.c=$(MUTATION)/%.o) $(ROOMS:%=$(MUTATION)/loadable/%.o) \
-  $(ROOMS:%=$(MUTATION)/core/%.o) $(ROOMS:%=$(MUTATION)/sanitized/%.o) $(B)/follow \
+  $(ROOMS:%=$(MUTATION)/core/%.o) $(ROOMS:%=$(MUTATION)/sanitized/%.o) $(B)/follow $(B)/table/table \
   $(NEWEST)/libsqlite3.so.0 \
   $(addprefix $(B)/sql-,errors functions placement statements)
 MUTATION_RUN = BUILD=$(B) NEWEST=$(NEWEST) COMPILE="$(MUTATION_COMPILE)" \

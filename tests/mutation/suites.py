@@ -6,10 +6,11 @@ import os
 
 KERNEL = ["sizing", "filter", "format", "hashes"]
 
-# Programs with the extension compiled in: what they are linked from, and with.
+# Programs with the extension compiled in: what they are linked from, and with. The table's load it
+# but for the sanitized one.
 UNIT = {name: ([name], KERNEL, ["-lcmocka", "-lm"]) for name in KERNEL + ["platform"]}
 UNIT["key"] = (["key"], KERNEL + ["key"], ["-lcmocka", "-lsqlite3", "-lm"])
-COMPILED_IN = ("table", "oom", "promise")
+COMPILED_IN = ("oom", "promise")
 
 SLOW_SQL = ("growth", "joins", "hash_quality")  # not in sql:quick
 
@@ -34,8 +35,8 @@ FILTERS = """
     sanitized:table:input sanitized:oom:limits """
 TABLES = """
     sql-functions sql-errors sql-statements files oom:entry oom:limits oom:table oom:follow
-    oom:functions table:layers table:transactions table:input table:damage table:kill table:house table:steps
-    table:processes table:faults follow:input follow:life follow:detach follow:hostile
+    oom:functions table:transactions table:layers table:input table:damage table:kill table:house
+    table:steps table:processes table:faults follow:input follow:life follow:detach follow:hostile
     follow:names newest:table:house newest:follow:life
     sanitized:table:input sanitized:table:transactions sanitized:oom:limits """
 KEYS = """
@@ -91,6 +92,9 @@ def commands(suite, build, worker):
         return [(unbuffered + ["%s/%s" % (worker, program(suite))], None, None)]
     if name in COMPILED_IN:
         return [(["%s/%s" % (worker, program(suite)), "quick", part], None, None)]
+    if name == "table":
+        place = worker + "/sanitized-table" if how == "sanitized" else build + "/table/table"
+        return [([place, "quick", part], None, None)]
     if name == "follow":
         return [(["%s/follow" % build, "quick", part], None, None)]
     if name == "sql":
@@ -105,12 +109,14 @@ def commands(suite, build, worker):
 def program(suite):
     """What has to be linked for the suite: a program, or the loadable extension."""
     how, name, part = split(suite)
-    if name != "unit" and name not in COMPILED_IN:
-        return "bloom.so"
-    return ("sanitized-" if how == "sanitized" else "") + (
-        "unit-" + part if name == "unit" else name)
+    name = "unit-" + part if name == "unit" else name
+    if how == "sanitized":
+        return "sanitized-" + name
+    return name if name.startswith("unit-") or name in COMPILED_IN else "bloom.so"
 
 
-def environment(suite, newest):
+def environment(suite, worker, newest):
     """What the suite needs in its environment."""
-    return {"LD_LIBRARY_PATH": newest} if split(suite)[0] == "newest" else {}
+    how = split(suite)[0]
+    found = {} if how == "sanitized" else {"BLOOM": worker + "/bloom.so"}
+    return dict(found, LD_LIBRARY_PATH=newest) if how == "newest" else found

@@ -148,6 +148,12 @@ static void test_nothing_to_drop(void) {
   expect(db, "optimize: so does the key", "1", "SELECT bloom_lookup('seen', 'one')");
   has_keys(db, 3000, "beside it");
   close_database(db);
+  db = make_table("empty", 3000);
+  run(db, "INSERT INTO seen(seen) VALUES ('optimize')");
+  expect(db, "optimize: an empty table keeps its layer", "1", LAYERS);
+  add_keys(db, 1, 3001);
+  has_keys(db, 3000, "that it takes afterwards");
+  close_database(db);
 }
 
 void test_layers(void) {
