@@ -43,7 +43,7 @@ KINDS = {  # of objects
     "sanitized": ["-DSQLITE_CORE", "-g", "-fsanitize=address,undefined",
                   "-fno-sanitize-recover=all"]
 }
-ROOMS = sorted(suites.ROOMS)
+ROOMS = sorted(set(suites.ROOMS) - {"library"})  # of the extension
 
 
 def stop(why):
@@ -152,7 +152,7 @@ class Worker:
         if mutant is None:
             return "original"
         header = mutant.file.endswith(".h")
-        self.rooms = ROOMS if header else [mutant.file[:-2]]
+        self.rooms = ROOMS + ["library"] if header else [mutant.file[:-2]]
         for name in os.listdir("ext") if header else [mutant.file]:
             if name.endswith((".c", ".h")):
                 text = read("ext/" + name).decode()
@@ -186,6 +186,9 @@ class Worker:
         kind, plain = ("sanitized", name[10:]) if name.startswith("sanitized-") else ("core", name)
         if plain == "bloom.so":
             kind, tests, rooms, libraries = "loadable", [], ROOMS, ["-shared", "-lm"]
+        elif plain == "library":
+            tests, rooms = [PLACE + "/tests/packages/library.o"], ROOMS + ["library"]
+            libraries = ["-lsqlite3", "-lm"]
         elif plain.startswith("unit-"):
             tests, rooms, libraries = suites.UNIT[plain[5:]]
             tests = ["%s/tests/unit/%s.o" % (PLACE, test) for test in tests]

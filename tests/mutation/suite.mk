@@ -2,11 +2,13 @@
 # tries a few.
 MUTATION = $(B)/mutation
 # What BLOOM_ALWAYS and BLOOM_NEVER say is constant: no mutants there.
-MUTATION_COMPILE = $(CC) -std=c11 -w -O1 -fPIC -fvisibility=hidden -ffp-contract=off \
-  -DBLOOM_COVERAGE -Iext
+MUTATION_COMPILE = $(CC) -std=c11 -D_DEFAULT_SOURCE -w -O1 -fPIC -fvisibility=hidden \
+  -ffp-contract=off -DBLOOM_COVERAGE -Iext
 MUTATION_TESTS = $(foreach folder,unit table oom promise,$(wildcard tests/$(folder)/*.c))
-MUTATION_FILES = $(MUTATION_TESTS:%.c=$(MUTATION)/%.o) $(ROOMS:%=$(MUTATION)/loadable/%.o) \
-  $(ROOMS:%=$(MUTATION)/core/%.o) $(ROOMS:%=$(MUTATION)/sanitized/%.o) $(B)/follow $(B)/table/table \
+MUTATION_OBJECTS = $(foreach kind,loadable core sanitized,$(ROOMS:%=$(MUTATION)/$(kind)/%.o))
+MUTATION_FILES = $(MUTATION_OBJECTS) $(MUTATION)/core/library.o $(MUTATION)/loadable/library.o \
+  $(MUTATION_TESTS:%.c=$(MUTATION)/%.o) $(MUTATION)/tests/packages/library.o \
+  $(B)/follow $(B)/table/table $(B)/damage \
   $(NEWEST)/libsqlite3.so.0 \
   $(addprefix $(B)/sql-,errors functions placement statements)
 MUTATION_RUN = BUILD=$(B) NEWEST=$(NEWEST) COMPILE="$(MUTATION_COMPILE)" \

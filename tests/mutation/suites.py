@@ -4,7 +4,7 @@ with the newest SQLite, `sanitized:` one under -fsanitize=address,undefined."""
 
 import os
 
-KERNEL = ["sizing", "filter", "format", "hashes"]
+KERNEL = ["sizing", "filter", "format", "draft", "hashes"]
 
 # Programs with the extension compiled in: what they are linked from, and with. The table's load it
 # but for the sanitized one.
@@ -20,10 +20,11 @@ ORDER = """
     unit:platform unit:filter unit:format unit:hashes
     sql:quick sql-functions sql-errors sql-placement sql-statements
     promise:dedupe promise:properties promise:laws promise:estimates oom:entry oom:limits
-    table:transactions follow:input promise:memory files unit:sizing sql:growth sql:joins
+    library table:transactions table:nested follow:input promise:memory files unit:sizing
+    sql:growth sql:joins
     follow:life table:layers table:input table:damage follow:detach follow:hostile follow:names
     table:kill table:house table:steps table:processes table:faults
-    unit:key promise:additions oom:functions oom:table oom:follow golden
+    damage unit:key promise:additions oom:functions oom:table oom:follow golden
     sanitized:unit:filter sanitized:unit:format sanitized:unit:hashes sanitized:unit:key
     newest:table:house newest:follow:life
     sanitized:table:input sanitized:table:transactions sanitized:oom:limits""".split()
@@ -31,13 +32,13 @@ ORDER = """
 FILTERS = """
     sql:quick sql-functions sql-errors sql-placement sql-statements sql:growth sql:joins
     promise:dedupe promise:properties promise:laws promise:estimates promise:memory
-    promise:additions oom:limits oom:functions table:transactions table:input golden
+    promise:additions oom:limits oom:functions table:transactions table:input golden damage
     sanitized:table:input sanitized:oom:limits """
 TABLES = """
     sql-functions sql-errors sql-statements files oom:entry oom:limits oom:table oom:follow
-    oom:functions table:transactions table:layers table:input table:damage table:kill table:house
-    table:steps table:processes table:faults follow:input follow:life follow:detach follow:hostile
-    follow:names newest:table:house newest:follow:life
+    oom:functions table:transactions table:nested table:layers table:input table:damage
+    table:kill table:house table:steps table:processes table:faults follow:input follow:life
+    follow:detach follow:hostile follow:names newest:table:house newest:follow:life
     sanitized:table:input sanitized:table:transactions sanitized:oom:limits """
 KEYS = """
     sql:quick sql-errors table:transactions unit:key oom:functions golden sanitized:unit:key"""
@@ -49,6 +50,8 @@ ROOMS = {
     "hashes": FILTERS + "unit:hashes sanitized:unit:hashes",
     "key": KEYS,
     "args": FILTERS,
+    "draft": FILTERS + "library",
+    "library": "library",
     "functions": FILTERS,
     "aggregates": FILTERS,
     "describe": FILTERS,
@@ -76,7 +79,8 @@ def split(suite):
 def folder_of(suite):
     """The folder of tests/ that a suite belongs to."""
     name = split(suite)[1]
-    return {"files": "readme"}.get(name, "sql" if name.startswith("sql-") else name)
+    folder = {"files": "readme", "library": "packages"}.get(name, name)
+    return "sql" if name.startswith("sql-") else folder
 
 
 def sql_files(part):
@@ -95,8 +99,12 @@ def commands(suite, build, worker):
     if name == "table":
         place = worker + "/sanitized-table" if how == "sanitized" else build + "/table/table"
         return [([place, "quick", part], None, None)]
+    if name == "library":
+        return [(["%s/library" % worker], None, None)]
     if name == "follow":
         return [(["%s/follow" % build, "quick", part], None, None)]
+    if name == "damage":
+        return [(["%s/damage" % build, "quick"], None, None)]
     if name == "sql":
         shell = ["sqlite3", "-batch", "-bail", "-list", "-init", "/dev/null", "-nullvalue", "NULL",
                  "-cmd", ".load %s/bloom" % worker, ":memory:"]
@@ -112,7 +120,8 @@ def program(suite):
     name = "unit-" + part if name == "unit" else name
     if how == "sanitized":
         return "sanitized-" + name
-    return name if name.startswith("unit-") or name in COMPILED_IN else "bloom.so"
+    compiled_in = name.startswith("unit-") or name in COMPILED_IN or name == "library"
+    return name if compiled_in else "bloom.so"
 
 
 def environment(suite, worker, newest):
