@@ -581,6 +581,31 @@ static void random_headers(void **state) {
   CHECK(good > 100 && good < 19000, "%u", good); /* both ways were tried */
 }
 
+/* Headers of filters that are too large to be whole blobs here. */
+static void bounds_of_the_cells(void **state) {
+  static const struct {
+    BloomGeometry geometry;
+    bool good;
+  } cases[] = {{{1, UINT64_C(1) << 48, 7, 1}, true},
+               {{1, (UINT64_C(1) << 48) + 1, 7, 1}, false},
+               {{1, UINT64_C(1) << 63, 7, 1}, false},
+               {{UINT64_C(1) << 39, 512, 9, 3}, true},
+               {{(UINT64_C(1) << 39) + 1, 512, 9, 3}, false},
+               {{UINT64_C(1) << 55, 512, 9, 3}, false},
+               {{UINT64_C(1) << 63, 512, 9, 3}, false}};
+  (void)state;
+  for (unsigned i = 0; i < COUNT(cases); i++) {
+    BloomFilter filter = start(BLOOM_PLAIN, 30, 0.01f), read;
+    char reason[BLOOM_REASON_BYTES];
+    uint8_t header[72];
+    append(&filter, 30, 0.01f, cases[i].geometry);
+    bloom_encode_header(&filter, 0, header);
+    bool good = bloom_decode_header(header, sizeof header, &read, reason);
+    CHECK(good == cases[i].good, "case %u", i);
+    if (good) assert_true(read.size == 72 + (UINT64_C(1) << 45));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(round_trip),
@@ -592,6 +617,7 @@ int main(void) {
       cmocka_unit_test(bounds_of_the_fixed_part),
       cmocka_unit_test(bounds_of_n_and_p),
       cmocka_unit_test(bounds_of_a_layer),
+      cmocka_unit_test(bounds_of_the_cells),
       cmocka_unit_test(counting_has_one_layer),
       cmocka_unit_test(too_many_layers),
       cmocka_unit_test(random_headers),
