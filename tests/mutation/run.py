@@ -37,12 +37,6 @@ BUILD = os.environ.get("BUILD", "build")
 PLACE = BUILD + "/mutation"
 NEWEST = os.environ.get("NEWEST", BUILD + "/newest")
 COMPILE = os.environ.get("COMPILE", "").split()
-KINDS = {  # of objects
-    "loadable": [],
-    "core": ["-DSQLITE_CORE"],
-    "sanitized": ["-DSQLITE_CORE", "-g", "-fsanitize=address,undefined",
-                  "-fno-sanitize-recover=all"]
-}
 ROOMS = sorted(set(suites.ROOMS) - {"library"})  # of the extension
 
 
@@ -90,9 +84,9 @@ def end(process, deadline):
     return None, usage.ru_utime + usage.ru_stime
 
 
-def execute(command, environment, processor, wall, memory):
+def execute(command, environment, processor, wall):
     arguments, given, expected = command
-    limits = ["prlimit", "--core=0", "--as=%s" % memory, "--cpu=%d" % processor]
+    limits = ["prlimit", "--core=0", "--as=%d" % MEMORY, "--cpu=%d" % processor]
     start = time.monotonic()
     with open(given or os.devnull, "rb") as stream:
         process = subprocess.Popen(limits + arguments, stdin=stream, stdout=subprocess.PIPE,
@@ -119,14 +113,20 @@ def execute(command, environment, processor, wall, memory):
 
 # ---- workers: each has a folder with its own programs ----
 
-def compile_object(source, target, kind):
-    return subprocess.run(COMPILE + KINDS[kind] + ["-c", "-o", target, source], check=False,
+def compile_object(source, target, core):
+    flags = ["-DSQLITE_CORE"] if core else []
+    return subprocess.run(COMPILE + flags + ["-c", "-o", target, source], check=False,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def read(path):
     with open(path, "rb") as stream:
         return stream.read()
+
+
+def objects_of(folder):
+    return ["%s/%s/%s.o" % (PLACE, folder, name[:-2])
+            for name in sorted(os.listdir(folder)) if name.endswith(".c")]
 
 
 class Worker:
@@ -139,9 +139,9 @@ class Worker:
         self.rooms = []  # those whose objects are the mutant's
         self.linked = set()
         self.compiled = set()
-        self.environment = dict(os.environ, B=self.place, TMPDIR=self.scratch, NO_SKIPS="1",
-                                CMOCKA_MESSAGE_OUTPUT="TAP", MALLOC_PERTURB_="90", LC_ALL="C")
-        self.environment.pop("BLOOM", None)
+        self.environment = dict(os.environ, B=self.place, BLOOM=self.place + "/bloom.so",
+                                TMPDIR=self.scratch, NO_SKIPS="1", CMOCKA_MESSAGE_OUTPUT="TAP",
+                                MALLOC_PERTURB_="90", LC_ALL="C")
 
     def take(self, mutant):
         """Compiles a mutant, or the original for None. The hash of its code; "" if it has none."""
@@ -160,21 +160,21 @@ class Worker:
                     stream.write(mutant.apply(text) if name == mutant.file else text)
         code = hashlib.sha256()
         for room in self.rooms:
-            target = self.object(room, "loadable")
+            target = self.object(room, core=False)
             if target is None:
                 return ""
             code.update(read(target))
         return code.hexdigest()[:24]
 
-    def object(self, room, kind):
+    def object(self, room, core):
         """The path of a room's object, compiled if it is the mutant's; None if that fails."""
-        if kind == "core" and room in suites.KERNEL:  # these do not know SQLite
-            kind = "loadable"
+        core = core and room not in suites.KERNEL  # these do not know SQLite
         if room not in self.rooms:
-            return "%s/%s/%s.o" % (PLACE, kind, room)
-        target = "%s/%s-%s.o" % (self.place, kind, room)
+            return (PLACE if room == "library" else BUILD + "/oom" if core else BUILD) + (
+                "/%s%s.o" % ("ext-" if core else "", room))
+        target = "%s/%s%s.o" % (self.place, "core-" if core else "", room)
         if target not in self.compiled:
-            if not compile_object("%s/%s.c" % (self.source, room), target, kind):
+            if not compile_object("%s/%s.c" % (self.source, room), target, core):
                 return None
             self.compiled.add(target)
         return target
@@ -183,26 +183,22 @@ class Worker:
         """Links a program, once for each mutant; false when it cannot be."""
         if name in self.linked:
             return True
-        kind, plain = ("sanitized", name[10:]) if name.startswith("sanitized-") else ("core", name)
-        if plain == "bloom.so":
-            kind, tests, rooms, libraries = "loadable", [], ROOMS, ["-shared", "-lm"]
-        elif plain == "library":
+        libraries = ["-lsqlite3", "-lm"]
+        if name == "bloom.so":
+            tests, rooms, libraries = [], ROOMS, ["-shared", "-lm"]
+        elif name == "library":
             tests, rooms = [PLACE + "/tests/packages/library.o"], ROOMS + ["library"]
-            libraries = ["-lsqlite3", "-lm"]
-        elif plain.startswith("unit-"):
-            tests, rooms, libraries = suites.UNIT[plain[5:]]
+        elif name.startswith("unit-"):
+            tests, rooms, libraries = suites.UNIT[name[5:]]
             tests = ["%s/tests/unit/%s.o" % (PLACE, test) for test in tests]
         else:
-            folder = "tests/" + plain
-            tests = ["%s/%s/%s.o" % (PLACE, folder, file[:-2])
-                     for file in sorted(os.listdir(folder)) if file.endswith(".c")]
-            rooms, libraries = ROOMS, ["-lsqlite3", "-lm"]
-        objects = [self.object(room, kind) for room in rooms]
+            tests, rooms = objects_of("tests/" + name), ROOMS
+        objects = [self.object(room, core=name != "bloom.so") for room in rooms]
         if None in objects:
             return False
         self.linked.add(name)
-        done = subprocess.run(COMPILE[:1] + KINDS[kind] + ["-o", self.place + "/" + name] + tests +
-                              objects + libraries, check=False, stderr=subprocess.PIPE)
+        done = subprocess.run(COMPILE[:1] + ["-o", self.place + "/" + name] + tests + objects +
+                              libraries, check=False, stderr=subprocess.PIPE)
         if done.returncode != 0 and not self.rooms:
             stop(done.stderr.decode())
         return done.returncode == 0
@@ -211,11 +207,12 @@ class Worker:
         """Whether the mutant passes the suite."""
         if not self.link(suites.program(suite)):
             return Outcome(False, "does not link", 0, 0)
-        environment = dict(self.environment, **suites.environment(suite, self.place, NEWEST))
-        memory = "unlimited" if suites.split(suite)[0] == "sanitized" else MEMORY
+        environment = dict(self.environment)
+        if suites.split(suite)[0] == "newest":
+            environment["LD_LIBRARY_PATH"] = NEWEST
         used, spent = 0.0, 0.0
         for command in suites.commands(suite, BUILD, self.place):
-            outcome = execute(command, environment, processor, wall, memory)
+            outcome = execute(command, environment, processor, wall)
             used, spent = used + outcome.processor, spent + outcome.wall
             if not outcome.passed:
                 return Outcome(False, outcome.why, used, spent)
@@ -266,7 +263,7 @@ class Results:
             return {"key": mutant.key, "digest": mutant.digest, "object": None, "status": "open",
                     "by": "", "passed": {}}
         record["passed"] = {suite: folder for suite, folder in record["passed"].items()
-                            if folder == self.folder(suite)}
+                            if suite in suites.ORDER and folder == self.folder(suite)}
         return record
 
     def twin(self, record):

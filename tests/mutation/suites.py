@@ -1,16 +1,14 @@
 """What a mutant is tested with: commands, and for each room of ext/ the suites that it is tried on,
-quick ones first. All are fast suites of `make check`, and some of the gate: `newest:` is a suite
-with the newest SQLite, `sanitized:` one under -fsanitize=address,undefined."""
+quick ones first. All are fast suites of `make check`; `newest:` is one with the newest SQLite."""
 
 import os
 
 KERNEL = ["sizing", "filter", "format", "draft", "hashes"]
 
-# Programs with the extension compiled in: what they are linked from, and with. The table's load it
-# but for the sanitized one.
+# Programs with the extension compiled in: what they are linked from, and with.
 UNIT = {name: ([name], KERNEL, ["-lcmocka", "-lm"]) for name in KERNEL + ["platform"]}
 UNIT["key"] = (["key"], KERNEL + ["key"], ["-lcmocka", "-lsqlite3", "-lm"])
-COMPILED_IN = ("oom", "promise")
+COMPILED_IN = ("oom", "promise", "library")
 
 SLOW_SQL = ("growth", "joins", "hash_quality")  # not in sql:quick
 
@@ -25,29 +23,25 @@ ORDER = """
     follow:life table:layers table:input table:damage follow:detach follow:hostile follow:names
     table:kill table:house table:steps table:processes table:faults
     damage unit:key promise:additions oom:functions oom:table oom:follow golden
-    sanitized:unit:filter sanitized:unit:format sanitized:unit:hashes sanitized:unit:key
-    newest:table:house newest:follow:life
-    sanitized:table:input sanitized:table:transactions sanitized:oom:limits""".split()
+    newest:table:house newest:follow:life""".split()
 
 FILTERS = """
     sql:quick sql-functions sql-errors sql-placement sql-statements sql:growth sql:joins
     promise:dedupe promise:properties promise:laws promise:estimates promise:memory
-    promise:additions oom:limits oom:functions table:transactions table:input golden damage
-    sanitized:table:input sanitized:oom:limits """
+    promise:additions oom:limits oom:functions table:transactions table:input golden damage """
 TABLES = """
     sql-functions sql-errors sql-statements files oom:entry oom:limits oom:table oom:follow
     oom:functions table:transactions table:nested table:layers table:input table:damage
     table:kill table:house table:steps table:processes table:faults follow:input follow:life
-    follow:detach follow:hostile follow:names newest:table:house newest:follow:life
-    sanitized:table:input sanitized:table:transactions sanitized:oom:limits """
+    follow:detach follow:hostile follow:names newest:table:house newest:follow:life """
 KEYS = """
-    sql:quick sql-errors table:transactions unit:key oom:functions golden sanitized:unit:key"""
+    sql:quick sql-errors table:transactions unit:key oom:functions golden"""
 
 ROOMS = {
     "sizing": FILTERS + "unit:sizing unit:filter unit:format",
-    "filter": FILTERS + "unit:filter unit:format sanitized:unit:filter",
-    "format": FILTERS + "unit:format sanitized:unit:format table:damage",
-    "hashes": FILTERS + "unit:hashes sanitized:unit:hashes",
+    "filter": FILTERS + "unit:filter unit:format",
+    "format": FILTERS + "unit:format table:damage",
+    "hashes": FILTERS + "unit:hashes",
     "key": KEYS,
     "args": FILTERS,
     "draft": FILTERS + "library",
@@ -69,9 +63,9 @@ def suites_of(file):
 
 
 def split(suite):
-    """newest: or sanitized: or nothing; the suite's name; its part."""
+    """newest: or nothing; the suite's name; its part."""
     first, _, rest = suite.partition(":")
-    how, rest = (first, rest) if first in ("newest", "sanitized") else ("", suite)
+    how, rest = (first, rest) if first == "newest" else ("", suite)
     name, _, part = rest.partition(":")
     return how, name, part
 
@@ -90,17 +84,14 @@ def sql_files(part):
 
 def commands(suite, build, worker):
     """(arguments, standard input, expected output) of the suite's commands; most print TAP."""
-    how, name, part = split(suite)
-    if name == "unit":  # a preloaded library is nothing for a sanitized program
-        unbuffered = [] if how == "sanitized" else ["stdbuf", "-oL"]
-        return [(unbuffered + ["%s/%s" % (worker, program(suite))], None, None)]
+    name, part = split(suite)[1:]
+    if name == "unit":
+        return [(["stdbuf", "-oL", "%s/%s" % (worker, program(suite))], None, None)]
     if name in COMPILED_IN:
-        return [(["%s/%s" % (worker, program(suite)), "quick", part], None, None)]
+        form = ["quick", part] if part else []
+        return [(["%s/%s" % (worker, name)] + form, None, None)]
     if name == "table":
-        place = worker + "/sanitized-table" if how == "sanitized" else build + "/table/table"
-        return [([place, "quick", part], None, None)]
-    if name == "library":
-        return [(["%s/library" % worker], None, None)]
+        return [([build + "/table/table", "quick", part], None, None)]
     if name == "follow":
         return [(["%s/follow" % build, "quick", part], None, None)]
     if name == "damage":
@@ -116,16 +107,7 @@ def commands(suite, build, worker):
 
 def program(suite):
     """What has to be linked for the suite: a program, or the loadable extension."""
-    how, name, part = split(suite)
-    name = "unit-" + part if name == "unit" else name
-    if how == "sanitized":
-        return "sanitized-" + name
-    compiled_in = name.startswith("unit-") or name in COMPILED_IN or name == "library"
-    return name if compiled_in else "bloom.so"
-
-
-def environment(suite, worker, newest):
-    """What the suite needs in its environment."""
-    how = split(suite)[0]
-    found = {} if how == "sanitized" else {"BLOOM": worker + "/bloom.so"}
-    return dict(found, LD_LIBRARY_PATH=newest) if how == "newest" else found
+    name, part = split(suite)[1:]
+    if name == "unit":
+        return "unit-" + part
+    return name if name in COMPILED_IN else "bloom.so"
