@@ -20,7 +20,7 @@ ORDER = """
     promise:dedupe promise:properties promise:laws promise:estimates oom:entry oom:limits
     library table:transactions table:nested follow:input promise:memory files unit:sizing
     sql:growth sql:joins
-    follow:life table:layers table:input table:damage follow:detach follow:hostile follow:names
+    follow:life table:growth table:input table:damage follow:detach follow:hostile follow:names
     table:kill table:house table:steps table:processes table:faults
     damage unit:key promise:additions oom:functions oom:table oom:follow golden
     newest:table:house newest:follow:life""".split()
@@ -31,7 +31,7 @@ FILTERS = """
     promise:additions oom:limits oom:functions table:transactions table:input golden damage """
 TABLES = """
     sql-functions sql-errors sql-statements files oom:entry oom:limits oom:table oom:follow
-    oom:functions table:transactions table:nested table:layers table:input table:damage
+    oom:functions table:transactions table:nested table:growth table:input table:damage
     table:kill table:house table:steps table:processes table:faults follow:input follow:life
     follow:detach follow:hostile follow:names newest:table:house newest:follow:life """
 KEYS = """

@@ -285,7 +285,7 @@ static const struct {
   const char *name;
   void (*run)(void);
 } suites[] = {{"input", test_input},   {"damage", test_damage}, {"transactions", test_transactions},
-              {"nested", test_nested}, {"house", test_house},   {"layers", test_layers},
+              {"nested", test_nested}, {"house", test_house},   {"growth", test_growth},
               {"faults", test_faults}, {"steps", test_steps},   {"kill", test_kill},
               {"processes", test_processes}};
 

@@ -83,6 +83,6 @@ void test_faults(void);
 void test_steps(void);
 void test_kill(void);
 void test_processes(void);
-void test_layers(void);
+void test_growth(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* layers: a table that grows while it is closed and opened, and 'optimize', which drops the layers
+/* growth: a table that grows while it is closed and opened, and 'optimize', which drops the layers
 ** at the end that hold nothing. */
 #include "table.h"
 
@@ -156,7 +156,7 @@ static void test_nothing_to_drop(void) {
   close_database(db);
 }
 
-void test_layers(void) {
+void test_growth(void) {
   test_reopened();
   test_optimize();
   test_nothing_to_drop();
