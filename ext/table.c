@@ -3,6 +3,7 @@
 **   CREATE VIRTUAL TABLE seen USING bloom(n=1000000, p=0.001, kind=counting);
 **   INSERT INTO seen(key) VALUES ('a');            NULL is ignored
 **   SELECT 1 FROM seen WHERE key = 'a';            one row: perhaps in; none: certainly not
+**   SELECT key FROM seen WHERE key IN (...);       those of the list that are perhaps in
 **   DELETE FROM seen WHERE key = 'a';              kind=counting only
 **   INSERT INTO seen(filter) VALUES (?);           adds all keys of a filter of the same n and p
 **   INSERT INTO seen(seen) VALUES ('clear');       or 'optimize', 'rebuild'

@@ -10,6 +10,12 @@ COVERED_SUITES += 'tests/sql/run.sh' $(SQL_DRIVERS:%='BLOOM=$(B)/bloom.so $(B)/s
 COVERED_SUITES += '$(B)/sql-tails' 'LD_LIBRARY_PATH=$(NEWEST) BLOOM=$(B)/bloom.so $(B)/sql-statements'
 COVERED_SUITES += 'tests/golden/run.sh' '$(B)/table/table quick' '$(B)/oom/oom short'
 COVERED_SUITES += 'BLOOM=$(B)/bloom.so $(B)/follow quick'
+# What only the newest SQLite asks for, as integrity_check; and the small scenarios with every n.
+COVERED_NEWEST = LD_LIBRARY_PATH=$(NEWEST)
+COVERED_SUITES += '$(COVERED_NEWEST) $(B)/table/table quick input damage house'
+COVERED_SUITES += '$(COVERED_NEWEST) BLOOM=$(B)/bloom.so $(B)/follow quick life'
+COVERED_SUITES += 'ONLY=small $(B)/oom/oom long table follow'
+COVERED_SUITES += '$(COVERED_NEWEST) ONLY=small $(B)/oom/oom long table follow'
 
 .PHONY: coverage coverage-run
 coverage: ## lists the lines and branches of ext/ that no test runs; needs deps-ci
