@@ -10,6 +10,7 @@ for. The query in question is
 
 alone, and with a filter of p = 0.01 in front. Both are run on samples: stretches of the probe's
 rows, spread over it, and none of them twice, since the second run would find its pages in memory.
+Times are elapsed ones, less what other programs took of the processor where the system tells.
 --compare runs the whole queries too and shows how far the prediction was off.
 """
 import argparse
@@ -34,6 +35,15 @@ def verdict(plain, filtered, build):
         return f"break-even: {times:.2f} times faster at best"
     queries = int(build / (plain - filtered)) + 1
     return f"pays: {times:.1f} times faster; making it is won back by query {queries}"
+
+
+def waited():
+    """Seconds that this process waited for a processor which others had; 0 where nobody tells."""
+    try:
+        with open("/proc/self/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0
 
 
 def quoted(name):
@@ -61,15 +71,19 @@ class Question:
         self.probe, self.value = quoted(probe_table), quoted(probe_column)
         self.exists = f"EXISTS (SELECT 1 FROM {self.keys} AS t WHERE t.{self.column} = p.value)"
         self.spread = self.find_rowids()
+        # A view, or WITHOUT ROWID, has no stretches: there it is the first rows, of which ?1 and ?2
+        # are the numbers.
+        self.rows = f"SELECT {self.value} AS value FROM {self.probe} " + (
+            "WHERE rowid BETWEEN ?1 AND ?2" if self.spread else "LIMIT ?2 - ?1 + 1")
         self.filter = None
 
     def one(self, sql, *values):
         return self.db.execute(sql, values).fetchone()
 
     def seconds(self, sql, *values):
-        start = time.perf_counter()
+        start = time.perf_counter() - waited()
         row = self.one(sql, *values)
-        return time.perf_counter() - start, row
+        return max(time.perf_counter() - waited() - start, 1e-9), row
 
     def find_rowids(self):
         """The first and the last rowid of the probe, or None where it has none."""
@@ -82,7 +96,7 @@ class Question:
     def is_indexed(self):
         """Whether SQLite looks the keys up; otherwise each probe is a scan."""
         plan = self.db.execute(
-            f"EXPLAIN QUERY PLAN SELECT 1 FROM {self.rows()} AS p WHERE {self.exists}")
+            f"EXPLAIN QUERY PLAN SELECT 1 FROM ({self.rows}) AS p WHERE {self.exists}", (0, 0))
         return any("SEARCH t" in row[3] and "AUTOMATIC" not in row[3] for row in plan)
 
     def build(self):
@@ -90,50 +104,50 @@ class Question:
             f"SELECT bloom_build({self.column}, NULL, 0.01) FROM {self.keys}")
         return seconds
 
-    def rows(self, number=None):
-        """All rows of the probe, or those of sample number `number`, of 2 * SAMPLES."""
-        if number is None:
-            return f"(SELECT {self.value} AS value FROM {self.probe})"
-        if self.spread is None:  # a view, or WITHOUT ROWID
-            return f"(SELECT {self.value} AS value FROM {self.probe} LIMIT {MOST_ROWS // 5})"
+    def sample(self, number):
+        """The stretches of rows of sample `number`, of 2 * SAMPLES: the first and last of each."""
+        if not self.spread:
+            return [(1, MOST_ROWS // 5)]
         first, last = self.spread
         part = (last - first + 1) / STRETCHES
         width = min(max(int(part / (2 * SAMPLES + 1)), 1), MOST_ROWS // STRETCHES)
         starts = [int(first + part * (i + number / (2 * SAMPLES))) for i in range(STRETCHES)]
-        return "(" + " UNION ALL ".join(
-            f"SELECT {self.value} AS value FROM {self.probe}"
-            f" WHERE rowid BETWEEN {start} AND {start + width - 1}" for start in starts) + ")"
+        return [(start, start + width - 1) for start in starts]
 
-    def ask(self, rows, with_filter):
+    def ask(self, stretch, with_filter):
         """The seconds of the query over some rows, and how many of them were found."""
+        where, values = f"WHERE {self.exists}", stretch
         if with_filter:
-            return self.seconds(
-                f"SELECT count(*) FROM {rows} AS p WHERE bloom_contains(?, value) AND "
-                + self.exists, self.filter)
-        return self.seconds(f"SELECT count(*) FROM {rows} AS p WHERE {self.exists}")
+            where, values = f"WHERE bloom_contains(?3, value) AND {self.exists}", (
+                *stretch, self.filter)
+        seconds, (found,) = self.seconds(
+            f"SELECT count(*) FROM ({self.rows}) AS p {where}", *values)
+        return seconds, found
 
     def measure(self):
         """Seconds a row without and with a filter, and the fraction of rows that match."""
-        costs, found, probed = ([], []), 0, 0
+        costs, all_found, all_probed = ([], []), 0, 0
+        load = self.load()
         for number in range(2 * SAMPLES):
             with_filter = number % 2 == 1
-            rows = self.rows(number)
-            (count,) = self.one(f"SELECT count(*) FROM {rows}")
-            if count == 0:
-                continue
-            seconds, (matches,) = self.ask(rows, with_filter)
-            if with_filter:
-                seconds = max(seconds - self.load(), 0)
-            costs[with_filter].append(seconds / count)
-            found, probed = found + matches, probed + count
+            seconds, found, probed = 0, 0, 0
+            for stretch in self.sample(number):
+                time_of_rows, matches = self.ask(stretch, with_filter)
+                seconds += time_of_rows - load * with_filter
+                found += matches
+                probed += self.one(f"SELECT count(*) FROM ({self.rows})", *stretch)[0]
+            if probed > 0:
+                costs[with_filter].append(max(seconds, 1e-9) / probed)
+            all_found, all_probed = all_found + found, all_probed + probed
         if not costs[0] or not costs[1]:
             raise SystemExit("advise: the probe has too few rows, or too many gaps, to be measured")
-        return statistics.median(costs[0]), statistics.median(costs[1]), found / probed
+        return statistics.median(costs[0]), statistics.median(costs[1]), all_found / all_probed
 
     def load(self):
         """Seconds that a statement needs to read and check the filter."""
         two = "(SELECT 1 AS value UNION ALL SELECT 2)"
-        return self.seconds(f"SELECT sum(bloom_contains(?, value)) FROM {two}", self.filter)[0]
+        sql = f"SELECT sum(bloom_contains(?, value)) FROM {two}"
+        return statistics.median(self.seconds(sql, self.filter)[0] for _ in range(5))
 
 
 def report(question, compare):
@@ -155,7 +169,8 @@ def report(question, compare):
     print(f"time with         {filtered:.3f} s, predicted from samples")
     if compare:
         for name, predicted, form in (("without", plain, False), ("with", filtered, True)):
-            seconds = statistics.median(question.ask(question.rows(), form)[0] for _ in range(3))
+            whole = question.spread or (1, rows)
+            seconds = statistics.median(question.ask(whole, form)[0] for _ in range(3))
             off = 100 * (predicted / seconds - 1)
             print(f"measured {name:<8} {seconds:.3f} s, predicted {off:+.1f} % of that")
     print(verdict(plain, filtered, build))

@@ -19,7 +19,7 @@ DATABASES = [
      "printf('k%08x%08x', i * 2654435761 & 0xffffffff, -i & 0xffffffff)", 1,
      "i * 7919 % 1000003"),
     ("break-even", "TEXT", "printf('k%08x%08x', i * 2654435761 & 0xffffffff, i)",
-     "printf('k%08x%08x', i * 2654435761 & 0xffffffff, -i & 0xffffffff)", 90,
+     "printf('k%08x%08x', i * 2654435761 & 0xffffffff, -i & 0xffffffff)", 80,
      "i * 7919 % 1000003"),
     ("does not pay", "INTEGER", "i", "-i", 100, "i"),
 ]
