@@ -5,6 +5,8 @@ FUZZ_SECONDS ?= 3600
 FUZZ_CC ?= clang
 # Not -fno-sanitize-recover, which takes clang ten times as long: fuzz.sh sets halt_on_error.
 FUZZ_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
+FUZZ_EXT = $(FUZZ_FLAGS) -fsanitize=integer,float-divide-by-zero,fuzzer-no-link \
+  -fsanitize-ignorelist=tests/analysers/ubsan.ignore
 FUZZ_OBJECTS = $(ROOMS:%=$(B)/fuzz/ext-%.o) $(B)/fuzz/fuzz.o
 FUZZ_SEEDS = $(B)/fuzz/seeds/done
 AFL_OBJECTS = $(ROOMS:%=$(B)/fuzz/afl/ext-%.o)
@@ -39,9 +41,9 @@ $(B)/fuzz/replay-%: tests/fuzz/%.c tests/fuzz/fuzz.c $(FUZZ_COMMON) | $(B)/fuzz 
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -DREPLAY -o $@ $< tests/fuzz/fuzz.c -lsqlite3 -lm
 
 # Fuzzed: it is compiled in. fuzz-% with libFuzzer, afl-% with AFL++.
-$(B)/fuzz/ext-%.o: ext/%.c $(HEADERS) tests/fuzz/suite.mk | $(B)/fuzz $(DEPS_FIRST)
-	$(FUZZ_CC) -std=c11 -DSQLITE_CORE -ffp-contract=off $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link \
-	  -c -o $@ $<
+$(B)/fuzz/ext-%.o: ext/%.c $(HEADERS) tests/fuzz/suite.mk tests/analysers/ubsan.ignore \
+    | $(B)/fuzz $(DEPS_FIRST)
+	$(FUZZ_CC) -std=c11 -D_DEFAULT_SOURCE -DSQLITE_CORE -ffp-contract=off $(FUZZ_EXT) -c -o $@ $<
 
 $(B)/fuzz/fuzz.o: tests/fuzz/fuzz.c $(FUZZ_COMMON) | $(B)/fuzz $(DEPS_FIRST)
 	$(FUZZ_CC) $(TEST_CFLAGS) -D_GNU_SOURCE -DSQLITE_CORE $(FUZZ_FLAGS) -c -o $@ $<
@@ -51,7 +53,7 @@ $(B)/fuzz/fuzz-%: tests/fuzz/%.c $(FUZZ_OBJECTS) $(FUZZ_COMMON)
 	  $(FUZZ_OBJECTS) -lsqlite3 -lm
 
 $(B)/fuzz/afl/ext-%.o: ext/%.c $(HEADERS) tests/fuzz/suite.mk | $(B)/fuzz/afl $(DEPS_FIRST)
-	AFL_QUIET=1 afl-clang-fast -std=c11 -DSQLITE_CORE -ffp-contract=off -O2 -g -c -o $@ $<
+	AFL_QUIET=1 afl-clang-fast -std=c11 -D_DEFAULT_SOURCE -DSQLITE_CORE -ffp-contract=off -O2 -g -c -o $@ $<
 
 $(B)/fuzz/afl-%: tests/fuzz/%.c tests/fuzz/fuzz.c $(AFL_OBJECTS) $(FUZZ_COMMON)
 	AFL_QUIET=1 afl-clang-fast $(TEST_CFLAGS) -D_GNU_SOURCE -DSQLITE_CORE -DREPLAY -o $@ $< \
