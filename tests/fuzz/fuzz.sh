@@ -9,10 +9,15 @@ export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 for fuzzer in "$@"; do
   mkdir -p "$b/corpus/$fuzzer" "$b/seeds/$fuzzer"
   log=$b/$fuzzer.log
+  case $fuzzer in
+    blob | merge) longest=20000 ;;
+    sql | keys) longest=2000 ;;
+    *) longest=500 ;;
+  esac
   dictionary=
   [ -f "tests/fuzz/$fuzzer.dict" ] && dictionary=-dict=tests/fuzz/$fuzzer.dict
   # shellcheck disable=SC2086
-  if "$b/fuzz-$fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=70000 \
+  if "$b/fuzz-$fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len="$longest" \
       -len_control=20 -reload=0 -print_final_stats=1 -artifact_prefix="$b/found/$fuzzer-" \
       $dictionary "$b/corpus/$fuzzer" "tests/fuzz/corpus/$fuzzer" "$b/seeds/$fuzzer" \
       >"$log" 2>&1; then
