@@ -89,16 +89,14 @@ static void no_work(sqlite3_context *context, int argc, sqlite3_value **argv) {
   sqlite3_result_int(context, 0);
 }
 
-/* The line's place depends on the key's bytes and the answer on the line's. */
+/* The line's place depends on the key's bytes, of which there are 8 at least, and the answer on the
+** line's. */
 static void line_read(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const unsigned char *bytes = sqlite3_value_blob(argv[0]);
-  uint64_t lines = (uint64_t)sqlite3_value_bytes(argv[0]) / 64, key = 0, word = 0;
-  const void *text = sqlite3_value_text(argv[1]);
+  uint64_t lines = (uint64_t)sqlite3_value_bytes(argv[0]) / 64, key, word;
   (void)argc;
-  if (lines > 0 && text && sqlite3_value_bytes(argv[1]) >= 8) {
-    memcpy(&key, text, sizeof key);
-    memcpy(&word, bytes + mixed(key) % lines * 64, sizeof word);
-  }
+  memcpy(&key, sqlite3_value_text(argv[1]), sizeof key);
+  memcpy(&word, bytes + ((mixed(key) >> 32) * lines >> 32) * 64, sizeof word);
   sqlite3_result_int(context, word == UINT64_MAX);
 }
 
