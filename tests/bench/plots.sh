@@ -76,7 +76,9 @@ set output "$folder/rates.svg"
 set format x "%g"
 set xlabel "keys that came, in multiples of n"
 set ylabel "false-positive rate"
+set xrange [0.25:64]
 set yrange [1e-4:1]
+set key bottom right
 plot "$work/built" with linespoints lt 2 title "bloom\\\\_build", \
      "$work/table" with linespoints lt 1 title "bloom table, keys inserted", \
      "$work/fixed" with linespoints lt 3 title "a filter that does not grow", \
@@ -85,8 +87,8 @@ plot "$work/built" with linespoints lt 2 title "bloom\\\\_build", \
 
 set output "$folder/matches.svg"
 unset logscale x
-set autoscale y
-set yrange [0.5:20]
+set autoscale x
+set yrange [0.5:25]
 set ytics (0.5, 1, 2, 5, 10, 20)
 set format x "%g %%"
 set xlabel "probed rows that match"
