@@ -623,7 +623,8 @@ int bloom_follow_verify(BloomStore *store, sqlite3_int64 *missing) {
     code = find_triggers(store, store->name, &follow, store->asked.kind, &attached);
   }
   if (code == SQLITE_OK) code = check_innocuous(store, follow.key, &innocuous);
-  if (code == SQLITE_OK && attached && innocuous) {
+  /* The caller's bloom_follow_check found all triggers, in the transaction that is still open. */
+  if (code == SQLITE_OK && BLOOM_ALWAYS(attached) && innocuous) {
     char *table = sqlite3_mprintf("\"%w\".\"%w\"", store->schema, store->name), *sql = NULL;
     if (table) {
       sql = sqlite3_mprintf(

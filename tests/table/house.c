@@ -330,6 +330,13 @@ static void test_limit(void) {
   test(has_all(db, "grown", "SELECT key FROM keys"), "SQLITE_LIMIT_LENGTH: and keeps what it has");
   close_database(db);
   db = start("limit");
+  run(db, "BEGIN; INSERT INTO seen(key) VALUES ('late')");
+  int limit = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 3000);
+  expect_error(db, "SQLITE_LIMIT_LENGTH: lowered in a transaction, below a chunk", SQLITE_TOOBIG,
+               "too big", "COMMIT");
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limit);
+  if (!sqlite3_get_autocommit(db)) run(db, "COMMIT");
+  test(whole(db, "seen") || has_all(db, "seen", KEYS), "SQLITE_LIMIT_LENGTH: and nothing is lost");
   close_database(db);
   db = open_database(
       scratch("limit")); /* on a connection with a lower limit than the one that made it */
