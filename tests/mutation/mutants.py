@@ -37,7 +37,7 @@ class Mutant:
     """File, function, the line before and after; (start, end, text) is the change in the file."""
 
     def __init__(self, file, function, source, start, end, text):
-        self.file, self.function = file, function
+        self.file, self.function, self.source = file, function, source
         self.start, self.end, self.text = start, end, text
         first = source.rfind("\n", 0, start) + 1
         last = source.find("\n", start)
@@ -51,8 +51,9 @@ class Mutant:
     def key(self):
         return "%s %s\n- %s\n+ %s" % (self.file, self.function, self.before, self.after)
 
-    def apply(self, source):
-        return source[:self.start] + self.text + source[self.end:]
+    def changed(self):
+        """The text of the file with the change."""
+        return self.source[:self.start] + self.text + self.source[self.end:]
 
 
 def tokens_of(source):

@@ -166,9 +166,9 @@ class Worker:
         self.rooms = ROOMS + ["library"] if header else [mutant.file[:-2]]
         for name in os.listdir("ext") if header else [mutant.file]:
             if name.endswith((".c", ".h")):
-                text = read("ext/" + name).decode()
+                text = mutant.changed() if name == mutant.file else read("ext/" + name).decode()
                 with open(self.source + "/" + name, "w", encoding="utf-8") as stream:
-                    stream.write(mutant.apply(text) if name == mutant.file else text)
+                    stream.write(text)
         code = hashlib.sha256()
         for room in self.rooms:
             target = self.object(room, core=False)
@@ -327,7 +327,7 @@ class Run:
     def original_code(self, worker, mutant):
         """The hash of the code of the unchanged file."""
         if mutant.file not in self.originals:
-            same = mutants.Mutant(mutant.file, "", read("ext/" + mutant.file).decode(), 0, 0, "")
+            same = mutants.Mutant(mutant.file, "", mutant.source, 0, 0, "")
             self.originals[mutant.file] = worker.take(same)
         return self.originals[mutant.file]
 
