@@ -2,6 +2,7 @@
 # Runs every SQL file here and compares what it prints with its .expected file; prints TAP.
 #
 #   run.sh            with the sqlite3 command
+#   ONLY=NAME run.sh  one file
 #   run.sh PROGRAM    with PROGRAM FILE, as build/sql-shell: for a SQLite without such a command
 #
 # A file runs on a new database in memory with the extension loaded. Every statement must succeed:
@@ -15,6 +16,7 @@ trap 'rm -rf "$out"' EXIT
 failed=0
 for sql in "$here"/*.sql; do
   name=$(basename "$sql" .sql)
+  [ "${ONLY-$name}" = "$name" ] || continue
   if [ $# = 0 ]; then
     sqlite3 -batch -bail -list -init /dev/null -nullvalue NULL -cmd ".load $B/bloom" \
       :memory: <"$sql" >"$out/got" 2>"$out/errors"

@@ -360,6 +360,15 @@ static void one_key_occupies(void **state) {
 
 /* ---- limits ---- */
 
+/* FORMAT.md: 628684 units a key at p = 0.01, and no layer from 0.98 * 2^64 units on. */
+static void largest_layer(void **state) {
+  BloomGeometry g;
+  const double most = 0.98 * 18446744073709551616.0 / 628684;
+  (void)state;
+  assert_true(bloom_geometry((uint64_t)(most * (1 - 1e-9)), 0.01f, &g));
+  assert_false(bloom_geometry((uint64_t)(most * (1 + 1e-9)), 0.01f, &g));
+}
+
 static void sizes_over_2_48_are_refused(void **state) {
   BloomGeometry g = {7, 7, 7, 7};
   (void)state;
@@ -413,6 +422,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(keys_and_rates_are_inverse),
       cmocka_unit_test(keys_and_cells_are_inverse),
       cmocka_unit_test(one_key_occupies),
+      cmocka_unit_test(largest_layer),
       cmocka_unit_test(sizes_over_2_48_are_refused),
       cmocka_unit_test(cells_needed_agrees),
       cmocka_unit_test(smallest_rate),
