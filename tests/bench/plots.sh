@@ -66,6 +66,7 @@ set linetype 4 lw 1 dt 2 lc rgb "#444444"
 set output "$folder/probes.svg"
 set logscale x
 set format x "%.0s %cB"
+set yrange [10:40000]
 set xlabel "size of the filter, p = 0.01"
 set ylabel "ns a row, absent text keys"
 plot "$work/scan" with linespoints lt 1 title "scan alone: length(key)", \
