@@ -400,7 +400,10 @@ bool bloom_is_full(const BloomFilter *filter, const BloomFill *fill) {
 ** they hold 17 keys each. */
 uint64_t bloom_next_layer(const BloomFilter *filter, float *rate) {
   uint64_t capacity = 0;
-  for (unsigned i = 0; i < filter->layer_count; i++) capacity += filter->layers[i].capacity;
+  /* A crafted table may state capacities up to 2^63; half of that fits no geometry already. */
+  for (unsigned i = 0; i < filter->layer_count && capacity < INT64_MAX / 2; i++) {
+    capacity += filter->layers[i].capacity;
+  }
   *rate = (float)fmax(ldexp(NEXT_RATE * filter->p, -(int)filter->layer_count), BLOOM_MIN_RATE);
   return capacity;
 }
