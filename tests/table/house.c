@@ -206,6 +206,12 @@ static void test_attach(void) {
   run(other,
       "BEGIN; INSERT INTO aux.seen(key) VALUES (nth(1)); INSERT INTO \"a.b c\".t(key) VALUES (2); "
       "ROLLBACK");
+  run(other,
+      "CREATE VIRTUAL TABLE temp.twin USING bloom(n=9); CREATE VIRTUAL TABLE twin USING "
+      "bloom(n=9); "
+      "INSERT INTO temp.twin(key) VALUES (1)");
+  expect(other, "without a schema temp comes first", "10",
+         "SELECT bloom_lookup('twin', 1) || bloom_lookup('main.twin', 1)");
   run(other, "DETACH aux");
   expect_error(other, "DETACH: the table is gone", SQLITE_ERROR, "no bloom table named",
                "SELECT bloom_lookup('seen', 1)");
