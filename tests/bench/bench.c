@@ -297,16 +297,20 @@ static int run_keys(const Bench *bench, sqlite3_stmt *statement, sqlite3_int64 *
   return sqlite3_exec(bench->db, "COMMIT", NULL, NULL, NULL);
 }
 
+static clockid_t clock_of(const Figure *figure) {
+  return figure->file && !figure->cpu ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID;
+}
+
 /* What is between these two is measured: added to *ns, or in the profile. */
 static double start_clock(const Bench *bench) {
 #ifdef HAVE_CALLGRIND
   if (bench->counting) CALLGRIND_START_INSTRUMENTATION;
 #endif
-  return now(bench->figure->file ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID);
+  return now(clock_of(bench->figure));
 }
 
 static void stop_clock(const Bench *bench, double start, double *ns) {
-  *ns += now(bench->figure->file ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID) - start;
+  *ns += now(clock_of(bench->figure)) - start;
 #ifdef HAVE_CALLGRIND
   if (bench->counting) CALLGRIND_STOP_INSTRUMENTATION;
 #endif

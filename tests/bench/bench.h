@@ -32,6 +32,7 @@ typedef struct Figure {
   const char *keys;       /* query for keys of hex_key; ?1: the number of the run */
   const char *before[2];  /* done before every run of `floor` and of `sql`, not measured; NULL */
   bool file;              /* the tables are in a file, and times are by the wall clock */
+  bool cpu;               /* but by the processor's: what the disk takes is not in them */
   bool transaction;       /* the executions for all keys are one transaction */
   const char *floor;      /* TIME: what is divided by; MEMORY, READS: its amount is ?3 of `value` */
   const char *sql;

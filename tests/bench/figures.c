@@ -76,9 +76,12 @@
     .check = "(SELECT count(*) FROM plain) = {n} AND " FULL_TABLE(TABLE, P), .units = "{n}", \
     .limit = LIMIT, .of_limit = "plain table" \
   }
-#define INSERT_ONE(NAME, TABLE, P, SEED, LIMIT) \
+/* The processor's time is what the limits are about; the wall clock adds the disk's, mostly waiting
+** for it at checkpoints, which come after as many pages whatever is on them. */
+#define INSERT_ONE(NAME, TABLE, P, SEED, CPU, LIMIT) \
   { \
     .name = "table: autocommit insert, " NAME, .n = MILLION, .fixture = FILE_TABLES, .file = true, \
+    .cpu = CPU, \
     .keys = COUNT_TO("{m} / 1000") "SELECT hex_key(i, " SEED " + ?1) FROM c", \
     .floor = "INSERT INTO plain VALUES (?1)", .sql = "INSERT INTO " TABLE "(key) VALUES (?1)", \
     .check = "(SELECT count(*) FROM plain) > {n} / 2 AND " PART_TABLE(TABLE, P, SEED), \
@@ -316,8 +319,10 @@ const Figure bench_figures[] = {
 
     ONE_KEY("bloom_lookup, absent, file", FILE_TABLES, true, ONE_LOOKUP, "absent", ONE_ABSENT, 1),
     ONE_KEY("SELECT, absent, file", FILE_TABLES, true, ONE_SELECT, "absent", ONE_ABSENT, 1),
-    INSERT_ONE("L = 2, p = 0.01", "added", "0.01", "1000", 1.6),
-    INSERT_ONE("L = 4, p = 1e-4", "added_fine", "0.0001", "2000", 2),
+    INSERT_ONE("L = 2, p = 0.01", "added", "0.01", "1000", true, 1.6),
+    INSERT_ONE("L = 4, p = 1e-4", "added_fine", "0.0001", "2000", true, 2),
+    INSERT_ONE("L = 2, wall clock", "added", "0.01", "3000", false, 0),
+    INSERT_ONE("L = 4, wall clock", "added_fine", "0.0001", "4000", false, 0),
     COLD("lookup", "seen", ONE_LOOKUP, "present", "?1 = 100", "1"),
     COLD("SELECT", "seen", ONE_SELECT, "present", "?1 = 100", "1"),
     COLD("L = 4", "added_fine", "SELECT bloom_lookup('added_fine', ?1)", "absent", "?1 < 10", "1"),
