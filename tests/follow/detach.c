@@ -19,6 +19,7 @@ static const char *const words = "no longer kept in step with";
 #define INSTEAD(text) "DROP TRIGGER known_insert; CREATE TRIGGER \"known_insert\" " text
 #define INTO "INSERT INTO \"known\"(key) SELECT email FROM (SELECT "
 #define ROW "+new.\"email\" AS \"email\""
+#define SHORTER "+new.\"email\" email WHERE 0"
 
 enum Mend {
   MENDS,       /* rebuild makes it right */
@@ -45,7 +46,8 @@ static const struct {
     {"a constant for its row",
      INSTEAD("AFTER INSERT ON \"customers\" BEGIN " INTO "'x' AS \"email\"); END"), MENDS},
     {"another column for its row",
-     INSTEAD("AFTER INSERT ON \"customers\" BEGIN " INTO "+new.\"name\" AS \"email\"); END"), MENDS},
+     INSTEAD("AFTER INSERT ON \"customers\" BEGIN " INTO "+new.\"name\" AS \"email\"); END"),
+     MENDS},
     {"a second statement",
      INSTEAD("AFTER INSERT ON \"customers\" BEGIN " INTO ROW
              "); UPDATE customers SET name = (SELECT 1); END"),
@@ -64,6 +66,11 @@ static const struct {
     {"another column in the second trigger",
      "DROP TRIGGER known_update; CREATE TRIGGER \"known_update\" AFTER UPDATE ON \"customers\" "
      "BEGIN " INTO "+new.\"name\" AS \"email\"); END",
+     MENDS},
+    {"a condition and no AS in both triggers",
+     INSTEAD("AFTER INSERT ON \"customers\" BEGIN " INTO SHORTER
+             "); END; DROP TRIGGER known_update; CREATE TRIGGER \"known_update\" AFTER UPDATE ON "
+             "\"customers\" BEGIN " INTO SHORTER "); END"),
      MENDS},
     {"one more column in the second trigger",
      "DROP TRIGGER known_update; CREATE TRIGGER \"known_update\" AFTER UPDATE ON \"customers\" "

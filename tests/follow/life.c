@@ -172,6 +172,45 @@ static void test_dump(void) {
 
 /* ---- what triggers do not see ---- */
 
+static unsigned plain_calls;
+
+static void plain_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  plain_calls++;
+  sqlite3_result_value(context, argv[0]);
+}
+
+/* A key with a function that any schema may call, and a space that SQL allows; and one with a
+** function that is not innocuous, which integrity_check does not run. */
+static void test_unseen_function(void) {
+  const char *path;
+  sqlite3 *db = make_database("function.db", "", &path);
+  bool checks = sqlite3_libversion_number() >= 3044000;
+  run(db,
+      "DROP TABLE known; CREATE VIRTUAL TABLE lowered USING bloom(of='customers  (lower(email))', "
+      "p=0.001)");
+  expect(db, "a key with a function: integrity_check", "ok", "PRAGMA integrity_check");
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  run(db, "INSERT INTO customers(email) VALUES('unseen'), ('USER 5')");
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, NULL);
+  expect(db, "a key with a function: integrity_check finds what is missing (from 3.44 on)",
+         checks ? "bloom table main.lowered: 1 keys of customers  (lower(email)) are missing"
+                : "ok",
+         "PRAGMA integrity_check");
+  sqlite3_create_function(db, "plain", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, plain_function,
+                          NULL, NULL);
+  run(db,
+      "DROP TABLE lowered; CREATE VIRTUAL TABLE plain USING bloom(of='customers(plain(email))', "
+      "p=0.001)");
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  run(db, "INSERT INTO customers(email) VALUES('never seen')");
+  unsigned calls = plain_calls;
+  test(calls > 0, "a function that is not innocuous makes the keys");
+  expect(db, "and integrity_check does not look for them", "ok", "PRAGMA integrity_check");
+  test(plain_calls == calls, "nor does it call the function");
+  close_database(db);
+}
+
 static void test_unseen(void) {
   const char *path;
   sqlite3 *db = make_database("unseen.db", "", &path);
@@ -269,6 +308,7 @@ void test_life(void) {
   test_copies();
   if (extent > TINY) test_dump();
   test_unseen();
+  test_unseen_function();
   test_rowids();
   test_bare();
 }
