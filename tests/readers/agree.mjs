@@ -1,11 +1,15 @@
 // The reader in JavaScript and the extension, on random keys, filters and damage. Prints TAP.
 //
 //   agree.mjs [KEYS]      how many random keys, 20000 if not given
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { BadFilter, BloomFilter, compositeKey } from '../../ext/packages/js/reader.js';
+import { seal, tinyFilter, withKey } from '../../ext/packages/js/tiny.js';
 import { Checks } from './checks.mjs';
 import { prepared, sql } from './extension.mjs';
 import { randomKey, randomFrom } from './random.mjs';
-import { seal } from './seal.mjs';
 
 const KEYS = Number(process.argv[2] ?? 20000), SEED = 8;
 
@@ -89,4 +93,31 @@ await Checks('damage: the verdict of both', (checks) => {
     verdicts.add(mine);
   }
   checks.equal('every verdict came', verdicts.size, 4);
+});
+
+await Checks('tiny filters made here: the bytes that SQL makes', (checks) => {
+  const random = randomFrom(SEED);
+  for (let i = 0; i < 300; i++) {
+    const n = 1 + random(40), p = [0.5, 0.3, 0.1, 0.01, 0.9, 1e-6, 1e-9][random(7)];
+    const keys = Array.from({ length: 1 + random(n) }, () => randomKey(random));
+    const empty = tinyFilter(n, p), filter = keys.reduce(withKey, empty);
+    const theirs = sql(`(SELECT bloom_build(column1, ${n}, ${p}) FROM (VALUES ${
+      keys.map(() => '(?)').join(', ')}))`, ...keys);
+    checks.equal([n, p], Buffer.from(empty.blob).toString('hex'),
+      sql('bloom_new(?, ?)', BigInt(n), p).toString('hex'));
+    checks.equal([n, p, keys], Buffer.from(filter.blob).toString('hex'), theirs.toString('hex'));
+  }
+});
+
+await Checks("README.md's program, with the modules copied", (checks) => {
+  const program = readFileSync('README.md', 'utf8').split('```js\n').map((part) => part.split('```')[0])
+    .find((part) => part.includes('./reader.js'));
+  const work = mkdtempSync(join(tmpdir(), 'bloom-'));
+  for (const name of ['reader.js', 'xxh3.js']) copyFileSync(`ext/packages/js/${name}`, join(work, name));
+  writeFileSync(join(work, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(work, 'users.bloom'), sql("bloom_build('alice')"));
+  writeFileSync(join(work, 'program.js'), program);
+  const printed = execFileSync(process.execPath, ['program.js'], { cwd: work, encoding: 'utf8' });
+  rmSync(work, { recursive: true });
+  checks.equal('printed', printed.trim().split(/\s+/).join(' '), program.match(/^\/\/ prints: (.*)$/m)[1]);
 });

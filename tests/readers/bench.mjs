@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { BloomFilter } from '../../ext/packages/js/reader.js';
 import { Checks } from './checks.mjs';
 
-const KEYS = Number(process.argv[2] ?? 1e7), PROBES = 1e6;
+const KEYS = Number(process.argv[2] ?? 1e7), PROBES = Math.min(1e6, KEYS);
 const work = mkdtempSync(join(tmpdir(), 'bloom-'));
 const file = join(work, 'filter');
 execFileSync('sqlite3', [':memory:', '-cmd', `.load ${resolve(process.env.B ?? 'build', 'bloom')}`,

@@ -28,6 +28,7 @@ function addFolded(ah, al, bh, bl) {
 
 // mulhi((hi, lo), m) of FORMAT.md, for m up to 2^48.
 export function scaled(m) {
+  if (m === 512) return hi >>> 23;
   const mh = Math.floor(m / TWO32), middle = (lo >>> 0) * mh + high(lo, m) + (Math.imul(hi, m) >>> 0);
   return high(hi, m) + (hi >>> 0) * mh + Math.floor(middle / TWO32);
 }
