@@ -369,6 +369,7 @@ void bloom_facts(const BloomFilter *filter, BloomFacts *facts) {
     facts->rate += rate * none;
     none *= 1 - rate;
   }
+  if (facts->rate > 1) facts->rate = 1; /* the sum's roundings */
 }
 
 /* ---- growth by additions ----
