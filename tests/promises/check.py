@@ -7,13 +7,14 @@
 
 A row is a sentence of README.md or ext/FORMAT.md, the test that would fail, and a patch in this
 folder that breaks the promise. The patch goes into a copy of ext/, what it touches is compiled
-again, and the test must fail there; without the patch it must pass. The form of every row is checked
-first. Prints TAP, a line for each patch and test; from the project's root.
+again, and the test must fail there; without the patch it must pass. The form of every row is
+checked first. Prints TAP, a line for each patch and test; from the project's root.
 """
 import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -102,17 +103,18 @@ def check_form(rows):
 
 def run(command, folder):
     """The command's TAP: each test's name, and whether it passed."""
+    child = subprocess.Popen(["sh", "-c", command], cwd=folder, env=ENVIRONMENT,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, start_new_session=True)
     try:
-        done = subprocess.run(["sh", "-c", command], cwd=folder, env=ENVIRONMENT, timeout=TIMEOUT,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
-        text = done.stdout.decode("utf-8", "replace")
-    except subprocess.TimeoutExpired as late:
-        text = (late.stdout or b"").decode("utf-8", "replace")
+        text = child.communicate(timeout=TIMEOUT)[0].decode("utf-8", "replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)  # the shell and what it started
+        text = child.communicate()[0].decode("utf-8", "replace")
     passed = {}
     for match in re.finditer(r"^(not ok|ok)(?: \d+ -)? (.*?)\s*$", text, re.M):
         passed[match[2]] = passed.get(match[2], True) and match[1] == "ok"
-    return passed, text
+    return passed
 
 
 def make(folder, targets):
@@ -145,7 +147,7 @@ def results(row, passed):
 def check(row, base, known):
     """What is wrong with a row, or None. `known` has what commands said without a patch."""
     if row.command not in known:
-        known[row.command] = run(row.command, base)[0]
+        known[row.command] = run(row.command, base)
     found = results(row, known[row.command])
     if not found:
         return "there is no such test"
@@ -162,7 +164,7 @@ def check(row, base, known):
     good, text = make(work, row.targets)
     if not good:
         return "what was patched does not build: " + text
-    passed, _ = run(row.command, work)
+    passed = run(row.command, work)
     if all(results(row, passed)):
         failed = [name for name, good in passed.items() if not good]
         return f"the test did not fail; these did: {failed}"
