@@ -33,6 +33,7 @@ static void test_parameters(sqlite3 *db) {
              {"n=1000, kind=cuckoo", "'plain' or 'counting'"},
              {"n=1000, kind=", "'plain' or 'counting'"},
              {"n=1000, kind=1", "'plain' or 'counting'"},
+             {"n=''", "n is the text '',"},
              {"n=1000, of=", "of"}};
   for (unsigned i = 0; i < COUNT(bad); i++) {
     char name[100];
