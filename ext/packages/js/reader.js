@@ -7,7 +7,7 @@
 // A key is what it is in SQLite: a string is TEXT, a number REAL, a bigint INTEGER (and 5, 5n and '5'
 // are one key), a Uint8Array BLOB, null or undefined NULL, about which the answer is null.
 
-import { TWO32, hi, lo, multiply, scaled, set, xxh3 } from './xxh3.js';
+import { hi, high, lo, xxh3 } from './xxh3.js';
 
 export class BadFilter extends Error { // reason: 'not a filter', 'unsupported' or 'damaged'
   constructor(reason, detail) {
@@ -17,6 +17,7 @@ export class BadFilter extends Error { // reason: 'not a filter', 'unsupported' 
 }
 // ---- Keys: the canonical form is written to `form`, or is the blob; then it is hashed ----
 
+const TWO32 = 2 ** 32;
 const TYPES = ['integer', 'real', 'text', 'blob'], SEEDS = [1, 2, 0, 3];
 const NUMBER = /^[\t-\r ]*([+-]?)(?:(\d+)(?:(\.)(\d*))?|(\.)(\d+))(?:([eE])([+-]?)(\d+))?[\t-\r ]*$/;
 const encoder = new TextEncoder();
@@ -139,25 +140,33 @@ function hash(key) { // into hi and lo
 
 const cells = new Float64Array(64), firsts = new Float64Array(16);
 
-// Writes a layer's cells of the key whose hash is in (h, l) to `cells`.
+// mulhi() of (h, l) and m, for m up to 2^48.
+function scaled(h, l, m) {
+  if (m === 512) return h >>> 23;
+  const mh = Math.floor(m / TWO32), middle = (l >>> 0) * mh + high(l, m) + (Math.imul(h, m) >>> 0);
+  return high(h, m) + (h >>> 0) * mh + Math.floor(middle / TWO32);
+}
+
+// Writes a layer's cells of the key whose hash is (h, l) to `cells`.
 function locate({ lines, lineBits, k, L }, h, l) {
-  set(h, l | 1);
-  for (let i = 0; i < L; i++) {
-    firsts[i] = scaled(lines) * lineBits;
-    multiply(0xf1357aea, 0x2e62a9c5);
+  l |= 1;
+  for (let j = 0; j < L + k; j++) { // (h, l) is a_j
+    if (j < L) firsts[j] = scaled(h, l, lines) * lineBits;
+    else cells[j - L] = scaled(h, l, lineBits);
+    h = high(l, 0x2e62a9c5) + Math.imul(h, 0x2e62a9c5) + Math.imul(l, 0xf1357aea) | 0;
+    l = Math.imul(l, 0x2e62a9c5);
   }
-  for (let line = 0, i = 0; line < L; line++) {
-    for (const end = i + Math.floor(k / L) + (line < k % L); i < end; i++) {
-      cells[i] = firsts[line] + scaled(lineBits);
-      multiply(0xf1357aea, 0x2e62a9c5);
-    }
+  const t = Math.floor(k / L), q = k % L; // the first q lines take t + 1 draws
+  for (let i = 0, line = 0, end = t + (q > 0); i < k; i++) {
+    if (i === end) end += t + (++line < q);
+    cells[i] += firsts[line];
   }
 }
 
 const bitsOf = (x) => x && (x & 1) + bitsOf(x >> 1);
 const OCCUPIED = { // how many cells of a byte are not 0, by the bits of a cell
-  1: Uint8Array.from({ length: 256 }, (_, x) => bitsOf(x)),
-  4: Uint8Array.from({ length: 256 }, (_, x) => (x > 15) + (x % 16 > 0)),
+  1: Uint8Array.from(Array(256).keys(), bitsOf),
+  4: Uint8Array.from(Array(256).keys(), (x) => (x > 15) + (x % 16 > 0)),
 };
 const MIN_P = Math.fround(1e-9), MAX_N = 2n ** 63n - 1n;
 
@@ -224,11 +233,13 @@ export class BloomFilter {
     if (isNull(key)) return null;
     hash(key);
     const h = hi, l = lo;
-    return this.layers.some((layer) => {
+    for (const layer of this.layers) {
       locate(layer, h, l);
-      for (let i = 0; i < layer.k; i++) if (this.cell(layer, cells[i]) === 0) return false;
-      return true;
-    });
+      let i = 0;
+      while (i < layer.k && this.cell(layer, cells[i])) i++;
+      if (i === layer.k) return true;
+    }
+    return false;
   }
 
   /** What contains() looks at, as bloom_explain() tells it: the key's type, its hash, its cells. */

@@ -2,19 +2,22 @@
 
 // ---- 64 bits in two halves: the results of these functions are in hi and lo ----
 
-export const TWO32 = 2 ** 32;
+const TWO32 = 2 ** 32;
 export let hi = 0, lo = 0;
 
-// The upper half of a product of 32 bits. What float64 rounds away is below 2^11, so rounding the
-// quotient gives it exactly.
-const high = (a, b) =>
-  ((a >>> 0) * (b >>> 0) - (Math.imul(a, b) >>> 0)) / TWO32 + 0.5 >>> 0;
-export const set = (h, l) => { hi = h | 0; lo = l | 0; };
+/** The upper half of a product of two unsigned numbers of 32 bits, from products of 16. */
+export function high(a, b) {
+  const al = a & 0xffff, ah = a >>> 16, bl = b & 0xffff, bh = b >>> 16;
+  const t = Math.imul(ah, bl) + (Math.imul(al, bl) >>> 16) | 0;
+  const u = Math.imul(al, bh) + (t & 0xffff) | 0;
+  return Math.imul(ah, bh) + (t >>> 16) + (u >>> 16) >>> 0;
+}
+const set = (h, l) => { hi = h | 0; lo = l | 0; };
 const add = (h, l) => {
   const sum = (lo >>> 0) + (l >>> 0);
   set(hi + h + (sum >= TWO32), sum);
 };
-export const multiply = (h, l) => set(Math.imul(hi, l) + Math.imul(lo, h) + high(lo, l), Math.imul(lo, l));
+const multiply = (h, l) => set(Math.imul(hi, l) + Math.imul(lo, h) + high(lo, l), Math.imul(lo, l));
 const xorShift = (n) => n < 32 ? set(hi ^ hi >>> n, lo ^ (lo >>> n | hi << 32 - n))
   : set(hi, lo ^ hi >>> n - 32);
 const swap = (x) => x << 24 | (x & 0xff00) << 8 | x >>> 8 & 0xff00 | x >>> 24;
@@ -24,13 +27,6 @@ function addFolded(ah, al, bh, bl) {
   const low = high(al, bl) + (Math.imul(ah, bl) >>> 0) + (Math.imul(al, bh) >>> 0);
   const top = high(ah, bl) + high(al, bh) + (Math.imul(ah, bh) >>> 0) + Math.floor(low / TWO32);
   add(low ^ high(ah, bh) + Math.floor(top / TWO32), Math.imul(al, bl) ^ top);
-}
-
-// mulhi((hi, lo), m) of FORMAT.md, for m up to 2^48.
-export function scaled(m) {
-  if (m === 512) return hi >>> 23;
-  const mh = Math.floor(m / TWO32), middle = (lo >>> 0) * mh + high(lo, m) + (Math.imul(hi, m) >>> 0);
-  return high(hi, m) + (hi >>> 0) * mh + Math.floor(middle / TWO32);
 }
 
 // ---- XXH3, 64 bits, of the first `size` bytes of a DataView; seeds below 256 ----
