@@ -2,13 +2,13 @@
 """Breaks each promise of the documents on purpose, and sees its test fail.
 
     check.py BUILD              every patch of the table in tests/README.md
-    check.py BUILD --some N     a sample of N of them
+    check.py BUILD --some N     a sample of N; every row's sentence and test are looked for
     check.py BUILD NAME ...     these
 
 A row is a sentence of README.md or ext/FORMAT.md, the test that would fail, and a patch in this
 folder that breaks the promise. The patch goes into a copy of ext/, what it touches is compiled
-again, and the test must fail there; without the patch it must pass. The form of every row is
-checked first. Prints TAP, a line for each patch and test; from the project's root.
+again, and the test must fail there; without the patch it must pass. Prints TAP, a line for each
+patch and test; from the project's root.
 """
 import os
 import random
@@ -144,15 +144,20 @@ def results(row, passed):
     return [good for name, good in passed.items() if name == row.test]
 
 
-def check(row, base, known):
-    """What is wrong with a row, or None. `known` has what commands said without a patch."""
+def check_name(row, base, known):
     if row.command not in known:
         known[row.command] = run(row.command, base)
     found = results(row, known[row.command])
     if not found:
-        return "there is no such test"
-    if not all(found):
-        return "the test fails without the patch"
+        return f"there is no test {row.test}"
+    return None if all(found) else f"without the patch fails {row.test}"
+
+
+def check(row, base, known):
+    """What is wrong with a row, or None. `known` has what commands said without a patch."""
+    fault = check_name(row, base, known)
+    if fault:
+        return fault
     work = os.path.dirname(base) + "/work"
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(base, work, symlinks=True)
@@ -173,21 +178,25 @@ def check(row, base, known):
 
 def main():
     build, names = sys.argv[1], sys.argv[2:]
-    rows, failed = read_rows(), False
-    for fault in check_form(rows):
-        print(f"not ok promises: {fault}")
-        failed = True
-    if not failed:
-        print(f"ok promises: the form of {len(rows)} rows")
+    rows = read_rows()
+    faults = list(check_form(rows))
     rows = [row for row in rows if row.command and os.path.exists(f"{HERE}/{row.patch}.patch")]
     # Sentences that say the same share a patch and a test, which runs once.
     rows = list({(row.patch, row.command, row.test): row for row in rows}.values())
-    if names[:1] == ["--some"]:
-        rows = random.Random(SEED).sample(rows, int(names[1]))
-    elif names:
+    if names and names[0] != "--some":
         rows = [row for row in rows if row.patch in names]
     base, known = os.path.abspath(build) + "/promises/base", {}
     prepare(base, set().union(*(row.targets for row in rows)))
+    for row in rows:
+        fault = check_name(row, base, known)
+        faults += [f"{row.patch}: {fault}"] if fault else []
+    for fault in faults:
+        print(f"not ok promises: {fault}")
+    failed = bool(faults)
+    if not failed:
+        print(f"ok promises: {len(rows)} patches, tests and their sentences are there", flush=True)
+    if names[:1] == ["--some"]:
+        rows = random.Random(SEED).sample(rows, int(names[1]))
     for row in rows:
         fault = check(row, base, known)
         failed = failed or fault is not None
