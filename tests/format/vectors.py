@@ -90,7 +90,7 @@ REALS = [
     0.5, -0.5, 0.1, 1.5, 1e22, 1e23, 1e300, -1e-300, 5e-324, 2.0**63, -(2.0**63) - 2048.0,
     math.inf, -math.inf, -0.0, 0.0, 42.0, 2.0**53, -(2.0**63), 1e15, 123456789012345.6,
     0.446381, 0.1 + 0.2, 0.3, 100000000000000.5, 1e19, 1e-307, -9.9e-308, 1.79769313486231e308,
-    1.7976931348623157e308,
+    1.7976931348623157e308, 100000000000001.5, -(2.0**-22), 3 * 2.0**-22,
 ]
 BLOBS = [
     b"", b"\0", b"apple", b"42", b"\xff\xfe", bytes(range(9)), bytes(range(100)), bytes(300),
@@ -249,6 +249,14 @@ def run_steps(steps):
     return f
 
 
+def cells_of(f, key):
+    """For each layer the cells of a key, in the order of its draws, with their values."""
+    return [
+        [[cell, layer.get(cell)] for cell in layer.positions(bloomfile.key_hash(key))]
+        for layer in f.layers
+    ]
+
+
 def filter_entry(name, steps):
     f = run_steps(steps)
     put_in = []
@@ -264,6 +272,7 @@ def filter_entry(name, steps):
         "count": f.count(),
         "fpr": float("%.9g" % f.rate()),
         "contains": [[to_json(key), f.contains(value_of(key))] for key in probes],
+        "cells": cells_of(f, "apple"),
     }
 
 
@@ -430,6 +439,10 @@ def test(ext, Checks):
             answers = [answer for _, answer in entry["contains"]]
             checks.equal(entry["name"] + " contains", ext.contains(blob, keys), answers)
             checks.equal(entry["name"] + " count", ext.call("bloom_count", blob), entry["count"])
+            told = json.loads(ext.call("bloom_explain", blob, "apple"))["layers"]
+            cells = [list(map(list, zip(one["positions"], one.get("bits") or one["counters"])))
+                     for one in told]
+            checks.equal(entry["name"] + " cells", cells, entry["cells"])
             checks.near(entry["name"] + " fpr", ext.call("bloom_fpr", blob), entry["fpr"], 1e-8)
     with Checks("vectors.json: what is rejected, by the extension") as checks:
         names = {"not a bloom filter": "not a filter", "damaged filter": "damaged"}

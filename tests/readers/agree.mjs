@@ -35,7 +35,7 @@ await Checks(`the hashes of ${KEYS} random keys, and of pairs of them`, (checks)
 
 // Filters of `keys` texts, each with more or less of them than n.
 const FILTERS = [
-  ['flat', '1000, 0.01', 1000], ['lines', '100000, 0.01', 100000], ['lines, L 5', '20000, 1e-6', 20000],
+  ['flat', '1000, 0.01', 1000], ['lines', '100000, 0.01', 100000], ['lines, L 4', '20000, 1e-4', 20000],
   ['grown', '2000, 0.02', 30000], ['counting', "20000, 0.02, 'counting'", 20000],
   ['counting, flat', "500, 0.05, 'counting'", 500],
 ];

@@ -41,6 +41,14 @@ await Checks('filters: answers', (checks) => {
   }
 });
 
+await Checks('filters: the cells of a key', (checks) => {
+  for (const { name, blob, cells } of vectors.filters) {
+    const { layers } = new BloomFilter(fromHex(blob)).explain('apple');
+    checks.equal(name, layers.map(({ positions, bits }) => positions.map((cell, i) => [cell, bits[i]])),
+      cells);
+  }
+});
+
 await Checks('filters: count and rate', (checks) => {
   for (const { name, blob, count, fpr } of vectors.filters) {
     const info = new BloomFilter(fromHex(blob)).info();
