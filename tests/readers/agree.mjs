@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { info } from '../../ext/packages/js/info.js';
 import { BadFilter, BloomFilter, compositeKey } from '../../ext/packages/js/reader.js';
 import { seal, tinyFilter, withKey } from '../../ext/packages/js/tiny.js';
 import { Checks } from './checks.mjs';
@@ -43,26 +44,26 @@ for (const [name, made, keys] of FILTERS) {
   await Checks(`${name}: no key is lost, and others at the rate`, (checks) => {
     const blob = sql(`(SELECT bloom_build('kéy ' || value, ${made}) FROM (WITH RECURSIVE
       c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c WHERE value < ${keys}) SELECT * FROM c))`);
-    const filter = new BloomFilter(blob), info = filter.info();
+    const filter = new BloomFilter(blob), mine = info(filter);
     let lost = 0, found = 0;
     for (let i = 1; i <= keys; i++) lost += !filter.contains(`kéy ${i}`);
     const absent = 200000;
     for (let i = 0; i < absent; i++) found += filter.contains(`other ${i}`);
     checks.equal('lost', lost, 0);
     // 5 sigma around what the filter's own cells promise, which is near p.
-    const mean = absent * info.fpr, sigma = Math.sqrt(mean * (1 - info.fpr));
+    const mean = absent * mine.fpr, sigma = Math.sqrt(mean * (1 - mine.fpr));
     checks.true(`${found} found, ${mean} expected`, Math.abs(found - mean) <= 5 * sigma);
-    checks.true(`fpr ${info.fpr}, p ${info.p}`, info.fpr < 1.15 * info.p);
+    checks.true(`fpr ${mine.fpr}, p ${mine.p}`, mine.fpr < 1.15 * mine.p);
     const told = JSON.parse(sql('bloom_info(?)', blob));
-    checks.equal('set cells', info.set, told.bits_set);
-    checks.equal('count', info.count, sql('bloom_count(?)', blob));
-    checks.equal('fpr', info.fpr.toPrecision(9), sql('bloom_fpr(?)', blob).toPrecision(9));
-    checks.equal('types', info.types, told.key_types);
+    checks.equal('set cells', mine.set, told.bits_set);
+    checks.equal('count', mine.count, sql('bloom_count(?)', blob));
+    checks.equal('fpr', mine.fpr.toPrecision(9), sql('bloom_fpr(?)', blob).toPrecision(9));
+    checks.equal('types', mine.types, told.key_types);
     const explain = prepared('bloom_explain(?, ?)');
     for (let i = 0; i < 200; i++) {
       const { layers } = JSON.parse(explain(blob, `key ${i}`));
-      const mine = filter.explain(`key ${i}`).layers;
-      checks.equal(i, mine.map((layer) => [layer.positions, layer.bits]),
+      const seen = filter.explain(`key ${i}`).layers;
+      checks.equal(i, seen.map((layer) => [layer.positions, layer.bits]),
         layers.map((layer) => [layer.positions, layer.bits ?? layer.counters]));
     }
   });
@@ -72,7 +73,7 @@ await Checks('damage: the verdict of both', (checks) => {
   const random = randomFrom(SEED), verdicts = new Set();
   const blobs = ['bloom_build(NULL)', 'bloom_build(1, 5, 0.1)', "bloom_build(1, 9, 0.1, 'counting')",
     'bloom_add(bloom_add(bloom_add(bloom_new(1, 0.5), 1), 2), 3)'].map((expression) => sql(expression));
-  const info = prepared('bloom_info(?)');
+  const read = prepared('bloom_info(?)');
   for (let i = 0; i < 4000; i++) {
     let blob = Uint8Array.from(blobs[random(blobs.length)]);
     const head = Math.min(40 + 32 * blob[9], blob.length);
@@ -82,7 +83,7 @@ await Checks('damage: the verdict of both', (checks) => {
     if (random(8) === 0) blob[blob.length - 1] ^= 1 << random(8);
     if (random(8) > 0) blob = seal(blob);
     let theirs = 'read', mine = 'read';
-    try { info(blob); } catch (error) { theirs = error.message; }
+    try { read(blob); } catch (error) { theirs = error.message; }
     try { new BloomFilter(blob); } catch (error) {
       if (!(error instanceof BadFilter)) throw error;
       mine = error.reason;

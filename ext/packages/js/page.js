@@ -1,4 +1,5 @@
 // The page around the reader: a filter is dropped, or started empty and filled by hand.
+import { info } from './info.js';
 import { BadFilter, BloomFilter } from './reader.js';
 import { tinyFilter, withKey } from './tiny.js';
 
@@ -22,15 +23,15 @@ function typedKey() {
 }
 
 function showFacts() {
-  const info = filter.info(), percent = (x) => `${Number((100 * x).toPrecision(3))} %`;
+  const told = info(filter), percent = (x) => `${Number((100 * x).toPrecision(3))} %`;
   const facts = {
-    'made for': info.n ? `${info.n} keys (n) at the rate ${percent(info.p)} (p)` : 'no keys',
-    kind: `${info.kind}, ${info.layers} layer${info.layers === 1 ? '' : 's'}, ${info.bytes} bytes`,
-    fill: `${info.set} of ${info.cells} ${info.kind === 'counting' ? 'counters' : 'bits'} are lit: ` +
-      percent(info.fill),
-    'rate now': `${percent(info.fpr)} of absent keys are answered "perhaps present"`,
-    keys: info.count === null ? 'too many to tell' : `about ${info.count}`,
-    types: info.types.join(', ') || 'none',
+    'made for': told.n ? `${told.n} keys (n) at the rate ${percent(told.p)} (p)` : 'no keys',
+    kind: `${told.kind}, ${told.layers} layer${told.layers === 1 ? '' : 's'}, ${told.bytes} bytes`,
+    fill: `${told.set} of ${told.cells} ${told.kind === 'counting' ? 'counters' : 'bits'} are lit: ` +
+      percent(told.fill),
+    'rate now': `${percent(told.fpr)} of absent keys are answered "perhaps present"`,
+    keys: told.count === null ? 'too many to tell' : `about ${told.count}`,
+    types: told.types.join(', ') || 'none',
   };
   get('facts').replaceChildren(...Object.entries(facts).flatMap(([name, value]) => {
     const dt = document.createElement('dt'), dd = document.createElement('dd');

@@ -2,7 +2,7 @@
 //
 //   const filter = new BloomFilter(bytes);                throws BadFilter, which says what is wrong
 //   filter.contains('apple')                              false: certainly absent; true: perhaps there
-//   filter.explain('apple'), filter.info()
+//   filter.explain('apple')                               which cells it looks at, and their values
 //
 // A key is what it is in SQLite: a string is TEXT, a number REAL, a bigint INTEGER (and 5, 5n and '5'
 // are one key), a Uint8Array BLOB, null or undefined NULL, about which the answer is null.
@@ -30,15 +30,14 @@ function integer(value) { // a whole number of 64 bits
   return 8;
 }
 
+const twelve = (d, q) => { integer(d); form.setInt32(8, q, true); type = 1; return 12; };
+
 function decimal(sign, d, q) { // sign * d * 10^q of at most 15 digits; 0: too large
   while (d % 10 === 0) { d /= 10; q++; }
   const digits = String(d).length, e = q + digits - 1;
   if (e < -307) return integer(0);
   if (e > 308 || (e === 308 && d * 10 ** (15 - digits) > 179769313486231)) return 0;
-  integer(sign * d);
-  form.setInt32(8, q, true);
-  type = 1;
-  return 12;
+  return twelve(sign * d, q);
 }
 
 function real(value) {
@@ -53,10 +52,7 @@ function real(value) {
     const written = decimal(sign, d, e - 14);
     if (written) return written;
   }
-  integer(sign);
-  form.setInt32(8, 2 ** 31 - 1, true);
-  type = 1;
-  return 12;
+  return twelve(sign, 2 ** 31 - 1);
 }
 
 // The number that a text spells; 0 if it is text. The steps are those of FORMAT.md.
@@ -163,11 +159,6 @@ function locate({ lines, lineBits, k, L }, h, l) {
   }
 }
 
-const bitsOf = (x) => x && (x & 1) + bitsOf(x >> 1);
-const OCCUPIED = { // how many cells of a byte are not 0, by the bits of a cell
-  1: Uint8Array.from(Array(256).keys(), bitsOf),
-  4: Uint8Array.from(Array(256).keys(), (x) => (x > 15) + (x % 16 > 0)),
-};
 const MIN_P = Math.fround(1e-9), MAX_N = 2n ** 63n - 1n;
 
 export class BloomFilter {
@@ -254,33 +245,5 @@ export class BloomFilter {
       return { positions, bits, contains: bits.every(Boolean) };
     });
     return { type: TYPES[type], hash: hex(h) + hex(l), contains: layers.some((x) => x.contains), layers };
-  }
-
-  /** Cells that are not 0, their share, and the estimates of bloom_count() and bloom_fpr(). */
-  info() {
-    let all = 0, set = 0, count = 0, fpr = 0, none = 1;
-    for (const { lines, lineBits, k, L, start, cellBits } of this.layers) {
-      const t = Math.floor(k / L), q = k % L, perLine = Math.ceil(lineBits * cellBits / 8);
-      let occupied = 0, low = 0, high = 0;
-      for (let line = 0, i = start; line < lines; line++) {
-        let here = 0;
-        for (const end = i + perLine; i < end; i++) here += OCCUPIED[cellBits][this.blob[i]];
-        occupied += here;
-        low += (here / lineBits) ** t / lines;
-        high += (here / lineBits) ** (t + 1) / lines;
-      }
-      const taken = (draws) => 1 - (1 - 1 / 512) ** draws; // of the cells of a line
-      const f = lines === 1 ? k * Math.log1p(-1 / lineBits)
-        : -((L - q) * taken(t) + q * taken(t + 1)) / lines;
-      if (occupied > 0) count += Math.log1p(-occupied / (lines * lineBits)) / f / none;
-      const rate = low ** (L - q) * high ** q;
-      fpr += rate * none;
-      none *= 1 - rate;
-      all += lines * lineBits;
-      set += occupied;
-    }
-    return { kind: this.kind, n: this.n, p: this.p, types: this.types, bytes: this.blob.length,
-      layers: this.layers.length, cells: all, set, fill: all && set / all,
-      count: count < 9e18 ? Math.round(count) : null, fpr };
   }
 }
