@@ -3,11 +3,13 @@
 COVERAGE_FLAGS = -O0 -g --coverage -DBLOOM_COVERAGE
 COVERAGE_MAKE = B=$(B)/coverage CFLAGS='$(COVERAGE_FLAGS)'
 
-COVERED_FILES = $(B)/bloom.so $(UNIT_KERNEL:%=$(B)/unit/%) $(B)/unit/key $(SQL_PROGRAMS) $(B)/sql-tails
+COVERED_FILES = $(B)/bloom.so $(UNIT_KERNEL:%=$(B)/unit/%) $(B)/unit/key
+COVERED_FILES += $(SQL_PROGRAMS) $(B)/sql-tails $(B)/packages-test/rooms
 COVERED_FILES += $(B)/table/table $(B)/oom/oom $(B)/follow $(NEWEST)/libsqlite3.so.0
 COVERED_SUITES = $(foreach test,$(UNIT_KERNEL) key,'$(UNIT_ENV) $(B)/unit/$(test)')
 COVERED_SUITES += 'tests/sql/run.sh' $(SQL_DRIVERS:%='BLOOM=$(B)/bloom.so $(B)/sql-%')
-COVERED_SUITES += '$(B)/sql-tails' 'LD_LIBRARY_PATH=$(NEWEST) BLOOM=$(B)/bloom.so $(B)/sql-statements'
+COVERED_SUITES += '$(B)/sql-tails' '$(B)/packages-test/rooms'
+COVERED_SUITES += 'LD_LIBRARY_PATH=$(NEWEST) BLOOM=$(B)/bloom.so $(B)/sql-statements'
 COVERED_SUITES += 'tests/golden/run.sh' '$(B)/table/table quick' '$(B)/oom/oom short'
 COVERED_SUITES += 'BLOOM=$(B)/bloom.so $(B)/follow quick'
 # What only the newest SQLite asks for, as integrity_check; and the small scenarios with every n.
@@ -27,3 +29,15 @@ coverage-run:
 	@find $(B) -name '*.gcda' -delete
 	@NO_SKIPS=1 tests/run $(COVERED_SUITES)
 	@tests/coverage/report.py $(B)
+
+# The third definition: what always holds is asserted.
+DEBUG_MAKE = B=$(B)/debug CFLAGS='-O1 -g -DBLOOM_DEBUG'
+
+.PHONY: check-debug check-debug-run
+check-debug: ## the suites of coverage, with BLOOM_ALWAYS and BLOOM_NEVER asserted
+	@$(MAKE) -s $(DEBUG_MAKE) check-debug-run
+
+check-debug-run:
+	@$(MAKE) -s -j2 $(COVERED_FILES)
+	@NO_SKIPS=1 tests/run $(COVERED_SUITES)
+	@echo 'ok what BLOOM_ALWAYS and BLOOM_NEVER say holds'

@@ -16,6 +16,10 @@ $(B)/packages-test/library: tests/packages/library.c $(B)/packages-test/core.o
 
 FAILING = -Wl,--wrap=malloc,--wrap=realloc
 
+# The rooms as they are, for coverage.
+$(B)/packages-test/rooms: tests/packages/library.c $(B)/library.o $(OOM_OBJECTS) | $(B)/packages-test
+	$(CC) $(TEST_CFLAGS) $(FAILING) -o $@ $^ -lsqlite3 -lm
+
 CHECK_FILES += $(B)/packages-test/library $(B)/packages-test/plain.o $(B)/libsqlite-bloom.a
 CHECK_SUITES += '$(B)/packages-test/library' 'B=$(B) CC="$(CC)" tests/packages/c.sh'
 
