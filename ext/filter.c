@@ -397,8 +397,6 @@ bool bloom_is_full(const BloomFilter *filter, const BloomFill *fill) {
   return fill->occupied > 0 && fill->occupied + next > fill->full;
 }
 
-/* No sum of capacities overflows: a layer has at most 2^48 cells, and at the largest rate, 1 - 2^-24,
-** they hold 17 keys each. */
 uint64_t bloom_next_layer(const BloomFilter *filter, float *rate) {
   uint64_t capacity = 0;
   /* A crafted table may state capacities up to 2^63; half of that fits no geometry already. */

@@ -21,12 +21,12 @@ COVERED_SUITES += '$(COVERED_NEWEST) ONLY=small $(B)/oom/oom long table follow'
 
 .PHONY: coverage coverage-run
 coverage: ## lists the lines and branches of ext/ that no test runs; needs deps-ci
+	@rm -rf $(B)/coverage
 	@$(MAKE) -s $(COVERAGE_MAKE) coverage-run
 
-# Called by the target above, with a B of its own.
+# Called by the target above, with a B of its own: what an earlier build left would be counted too.
 coverage-run:
 	@$(MAKE) -s -j2 $(COVERED_FILES)
-	@find $(B) -name '*.gcda' -delete
 	@NO_SKIPS=1 tests/run $(COVERED_SUITES)
 	@tests/coverage/report.py $(B)
 
