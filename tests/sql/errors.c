@@ -8,9 +8,13 @@
 #include <dlfcn.h>
 
 /* The struct of functions that SQLite hands to an extension, without the macros that call it. */
+#ifdef SQLITE_CORE
+#include <sqlite3ext.h>
+#else
 #define SQLITE_CORE
 #include <sqlite3ext.h>
 #undef SQLITE_CORE
+#endif
 
 typedef struct Case {
   const char *sql;   /* an expression; f, c, e, m, d are the filters of setup() */
