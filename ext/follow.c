@@ -84,19 +84,51 @@ static bool is_token(const char *at, size_t length, const char *word) {
   return length == strlen(word) && sqlite3_strnicmp(at, word, (int)length) == 0;
 }
 
+static bool is_blank(char byte) {
+  return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+/* Arguments of the call whose name has just ended at `at`; `many` when it is no call. */
+static int count_arguments(const char *at, int many) {
+  int depth = 0, count = 0;
+  while (is_blank(*at)) at++;
+  if (*at != '(') return many;
+  for (size_t length; (length = token_length(at)) > 0; at += length) {
+    depth += (*at == '(') - (*at == ')');
+    if (depth == 0) break;
+    if (depth == 1 && *at == ',') {
+      count++;
+    } else if (count == 0 && !is_blank(*at) && (depth > 1 || *at != '(')) {
+      count = 1;
+    }
+  }
+  return count;
+}
+
 /* SQLite refuses functions that are not deterministic, but those of the time only when they run:
-** with 'now', or without arguments. */
+** with 'now', or with fewer arguments than these. */
+static bool asks_for_time(const char *at, size_t length) {
+  static const struct {
+    const char *name;
+    int arguments;
+  } times[] = {{"date", 1},      {"time", 1},      {"datetime", 1},
+               {"julianday", 1}, {"unixepoch", 1}, {"strftime", 2}};
+  int quoted = is_quoted_name(at);
+  for (unsigned i = 0; i < sizeof times / sizeof *times; i++) {
+    if (is_token(at + quoted, length - 2 * (size_t)quoted, times[i].name) &&
+        count_arguments(at + length, times[i].arguments) < times[i].arguments) {
+      return true;
+    }
+  }
+  return is_token(at, length, "'now'");
+}
+
 static int check_tokens(BloomStore *store, const char *at, const char *end) {
-  static const char *const times[] = {"date", "time", "datetime", "julianday", "unixepoch"};
   for (size_t length; at < end; at += length) {
     length = token_length(at);
-    bool now = is_token(at, length, "'now'");
-    for (unsigned i = 0; i < sizeof times / sizeof *times && strncmp(at + length, "()", 2) == 0;
-         i++) {
-      now |= is_token(at, length, times[i]);
-    }
-    if (now)
+    if (asks_for_time(at, length)) {
       return fail_follow(store, "of='%s' is non-deterministic: it asks for the time", store->of);
+    }
   }
   return SQLITE_OK;
 }

@@ -75,6 +75,11 @@ static const struct {
                {"customers(TIME() || email)", "non-deterministic"},
                {"customers(datetime() || email)", "non-deterministic"},
                {"customers(email || julianday())", "non-deterministic"},
+               {"customers(email || date ( ))", "non-deterministic"},
+               {"customers(\"date\"() || email)", "non-deterministic"},
+               {"customers(email || strftime('%s'))", "non-deterministic"},
+               {"customers(email || strftime ('%s (,)' ))", "non-deterministic"},
+               {"customers(email || strftime())", "non-deterministic"},
                {"customers(bloom_lookup('known', email))", "non-deterministic"},
                {"customers(nosuch(email))", "no such function"},
                {"customers(email || ?1)", "prohibited"},
@@ -298,13 +303,22 @@ static const char *const leaves[] = {
     "id",   "rowid", "tenant",           "email", "tag",   "amount", "n",   "any", "domain",
     "size", "EMAIL", "\"odd \"\"name\"", "[tag]", "`any`", "5",      "0.5", "''",  "'user 3'",
     "NULL", "x'61'"};
-static const char *const unary[][2] = {{"lower(", ")"},   {"upper(", ")"},
-                                       {"typeof(", ")"},  {"trim(", ")"},
-                                       {"length(", ")"},  {"hex(", ")"},
-                                       {"abs(", ")"},     {"-(", ")"},
-                                       {"NOT (", ")"},    {"CAST(", " AS NUMERIC)"},
-                                       {"round(", ")"},   {"quote(", ")"},
-                                       {"(", " ISNULL)"}, {"bloom_key(1, ", ")"}};
+static const char *const unary[][2] = {{"lower(", ")"},
+                                       {"upper(", ")"},
+                                       {"typeof(", ")"},
+                                       {"trim(", ")"},
+                                       {"length(", ")"},
+                                       {"hex(", ")"},
+                                       {"abs(", ")"},
+                                       {"-(", ")"},
+                                       {"NOT (", ")"},
+                                       {"CAST(", " AS NUMERIC)"},
+                                       {"round(", ")"},
+                                       {"quote(", ")"},
+                                       {"(", " ISNULL)"},
+                                       {"bloom_key(1, ", ")"},
+                                       {"date ( (", "), '+1 day')"},
+                                       {"strftime('%d', ", ")"}};
 static const char *const binary[] = {" || ", " + ", " - ", " / ", " AND ", " OR ", " % ", " LIKE "};
 static const char *const comparing[] = {
     " = ", " < ", " IS ", " == ", " <> ", " >= ", " COLLATE BINARY = ", " COLLATE RTRIM = "};
