@@ -3,8 +3,8 @@
 ** Goes with bloom.c, all of the extension in one file (`make amalgamation`): C11, nothing but libc
 ** and libm. This header is for C11 and C++11 and later.
 **
-** 1. In a program with SQLite, compile bloom.c with -DSQLITE_CORE beside sqlite3.h and sqlite3ext.h,
-**    and before the first connection is opened:
+** 1. In a program with SQLite, compile bloom.c with -DSQLITE_CORE beside sqlite3.h and
+** sqlite3ext.h, and before the first connection is opened:
 **
 **      sqlite3_auto_extension((void (*)(void))sqlite3_bloom_init);
 **
@@ -42,8 +42,8 @@ extern "C" {
 struct sqlite3;
 struct sqlite3_api_routines;
 
-/* The extension's entry point; for sqlite3_auto_extension, or to be called with a connection and two
-** NULLs. Returns an SQLite code. */
+/* The extension's entry point; for sqlite3_auto_extension, or to be called with a connection and
+** two NULLs. Returns an SQLite code. */
 int sqlite3_bloom_init(struct sqlite3 *db, char **error, const struct sqlite3_api_routines *api);
 
 /* ---- keys ----

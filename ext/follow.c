@@ -264,8 +264,8 @@ static unsigned trigger_count(uint8_t kind) {
   return kind == BLOOM_COUNTING ? TRIGGER_COUNT : 2;
 }
 
-/* The text of a trigger of `name` in sqlite_master, up to the row. `table` is what it writes to: the
-** same, but while a table is being renamed. */
+/* The text of a trigger of `name` in sqlite_master, up to the row. `table` is what it writes to:
+** the same, but while a table is being renamed. */
 static char *trigger_head(const char *name, const char *table, const char *key, const char *source,
                           unsigned i) {
   return sqlite3_mprintf(

@@ -43,8 +43,8 @@ enum {
   COPIED_BYTES_PER_ROW = 256    /* and so that later rows are faster */
 };
 
-/* A bound filter, decoded once per statement. SQLite keeps it only for an argument that cannot change
-** while the statement runs, and frees it at the statement's end. */
+/* A bound filter, decoded once per statement. SQLite keeps it only for an argument that cannot
+** change while the statement runs, and frees it at the statement's end. */
 typedef struct BoundFilter {
   const BloomFilter *filter; /* what rows use: the view below, later the copy */
   BloomFilter *copy;         /* NULL, or its layers aligned, see aligned_copy */

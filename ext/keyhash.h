@@ -1,7 +1,7 @@
 /* keyhash.h: the shortest way from a value to its hash, for the two functions that go it once a row.
 **
-** Text that is no number, and integers, are hashed in the caller itself; all other values go through
-** key.c, which gives the same hashes.
+** Text that is no number, and integers, are hashed in the caller itself; all other values go
+** through key.c, which gives the same hashes.
 */
 #ifndef BLOOM_KEYHASH_H
 #define BLOOM_KEYHASH_H

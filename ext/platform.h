@@ -41,9 +41,9 @@
 #define BLOOM_OPAQUE(word) ((void)(word))
 #endif
 
-/* What always or never holds, with the proof in a comment beside it. The check stays in a release, so
-** that a wrong proof does no harm. Counting coverage, it is a constant, so that the branch that no
-** test can take is no branch; with BLOOM_DEBUG it is asserted. */
+/* What always or never holds, with the proof in a comment beside it. The check stays in a release,
+** so that a wrong proof does no harm. Counting coverage, it is a constant, so that the branch that
+** no test can take is no branch; with BLOOM_DEBUG it is asserted. */
 #if defined(BLOOM_COVERAGE)
 #define BLOOM_ALWAYS(condition) 1
 #define BLOOM_NEVER(condition) 0

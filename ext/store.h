@@ -16,9 +16,9 @@
 **
 ** Dirty chunks are written when the user opens a savepoint and when the transaction is synced, so
 ** that the shadow table is complete wherever SQLite can roll back to; rolling back forgets all that
-** is in memory, and the next use reads it again. The savepoint of a single statement is not worth two
-** pages: there the chunks' bytes before are kept, and put back. Nothing is read from memory before
-** the data version was compared inside a transaction.
+** is in memory, and the next use reads it again. The savepoint of a single statement is not worth
+** two pages: there the chunks' bytes before are kept, and put back. Nothing is read from memory
+** before the data version was compared inside a transaction.
 **
 ** All functions that return int return an SQLite code; the text for the user is in store->error.
 */
