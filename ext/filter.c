@@ -10,12 +10,11 @@
 **                     a_2 a_3 a_4 a_5 -> 4 cells of A     a_6 a_7 a_8 -> 3 cells of B
 **
 ** C is a multiplier with good lattice structure in all dimensions (Steele and Vigna,
-** Computationally easy, spectrally good multipliers, table 5). The articles' double hashing a + i b was left:
-** its rate has a floor of its own (25 to 193 times p at p = 1e-6).
+** Computationally easy, spectrally good multipliers, table 5). The articles' double hashing a + i b
+** was left: its rate has a floor of its own (25 to 193 times p at p = 1e-6).
 **
-** The bodies below are always inlined with constant k and L, so that the powers of C
-** become constants and the loops straight code; with variable loops a probe takes 1.3 times
-** as long.
+** The bodies below are always inlined with constant k and L, so that the powers of C become
+** constants and the loops straight code; with variable loops a probe takes 1.3 times as long.
 */
 #include "filter.h"
 

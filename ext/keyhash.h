@@ -1,4 +1,4 @@
-/* keyhash.h: the shortest way from a value to its hash, for the two functions that go it once a row.
+/* keyhash.h: the shortest way from a value to its hash, for the functions that go it once a row.
 **
 ** Text that is no number, and integers, are hashed in the caller itself; all other values go
 ** through key.c, which gives the same hashes.
