@@ -4,6 +4,7 @@
 */
 #include "bloom.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -118,8 +119,7 @@ static int put_plain(BloomDraft *draft, uint64_t *hashes, uint64_t count) {
   }
   late = bloom_hashes_unique(hashes, late, 1, NULL);
   if (late > 0 && put + late > draft->filter.n) {
-    int code =
-        bloom_draft_append(draft, late, (float)(budget > BLOOM_MIN_RATE ? budget : BLOOM_MIN_RATE));
+    int code = bloom_draft_append(draft, late, (float)fmax(budget, BLOOM_MIN_RATE));
     if (code != BLOOM_DONE) return code;
   }
   put_all(draft, hashes, late);
@@ -166,7 +166,8 @@ bool bloom_blob_build(BloomBlob *blob, uint64_t *hashes, size_t count, unsigned 
 static bool decode_whole(const void *bytes, size_t size, BloomFilter *filter, char *error) {
   char reason[BLOOM_REASON_BYTES];
   if (!bloom_decode(bytes, size, filter, reason)) return say(error, reason);
-  return bloom_intact(filter) || say_code(error, BLOOM_DAMAGED);
+  if (!bloom_intact(filter)) return say_code(error, BLOOM_DAMAGED);
+  return true;
 }
 
 bool bloom_blob_union(BloomBlob *blob, const void *other, size_t size,

@@ -12,6 +12,8 @@ COVERED_SUITES += '$(B)/sql-tails' '$(B)/packages-test/rooms'
 COVERED_SUITES += 'LD_LIBRARY_PATH=$(NEWEST) BLOOM=$(B)/bloom.so $(B)/sql-statements'
 COVERED_SUITES += 'tests/golden/run.sh' '$(B)/table/table quick' '$(B)/oom/oom short'
 COVERED_SUITES += 'BLOOM=$(B)/bloom.so $(B)/follow quick'
+COVERED_FILES += $(FUZZERS:%=$(B)/fuzz/replay-%) $(FUZZ_SEEDS)
+COVERED_SUITES += 'BLOOM=$(B)/bloom.so tests/fuzz/replay.sh $(FUZZERS)'
 # What only the newest SQLite asks for, as integrity_check; and the small scenarios with every n.
 COVERED_NEWEST = LD_LIBRARY_PATH=$(NEWEST)
 COVERED_SUITES += '$(COVERED_NEWEST) $(B)/table/table quick input damage house'
@@ -27,8 +29,7 @@ coverage: ## lists the lines and branches of ext/ that no test runs; needs deps-
 # Called by the target above, with a B of its own: what an earlier build left would be counted too.
 coverage-run:
 	@$(MAKE) -s -j2 $(COVERED_FILES)
-	@NO_SKIPS=1 tests/run $(COVERED_SUITES)
-	@tests/coverage/report.py $(B)
+	@NO_SKIPS=1 tests/run $(COVERED_SUITES); code=$$?; tests/coverage/report.py $(B) && exit $$code
 
 # The third definition: what always holds is asserted.
 DEBUG_MAKE = B=$(B)/debug CFLAGS='-O1 -g -DBLOOM_DEBUG'

@@ -262,11 +262,15 @@ static void restore_image(const Loop *loop) {
 /* An error that the fault explains: its own code. */
 static bool explained(const Loop *loop, sqlite3 *db, const char *sql, int code) {
   const char *text = sqlite3_errmsg(db);
-  /* SQLite makes plain errors of those of sqlite3_declare_vtab, and of those in the functions with
-  ** which ALTER TABLE looks into the schema. */
+  /* SQLite makes plain errors of those of sqlite3_declare_vtab, also where a table is first used by
+  ** a pragma, and of those in the functions with which ALTER TABLE looks into the schema. */
   if (code == SQLITE_ERROR &&
       (strncmp(sql, "ALTER", 5) == 0 || strncmp(sql, "CREATE VIRTUAL", 14) == 0) &&
       strstr(text, sqlite3_errstr(fault_code(loop->kind)))) {
+    return true;
+  }
+  if (code == SQLITE_ERROR && strstr(sql, "pragma_integrity_check") &&
+      strcmp(text, "bloom: interrupted") == 0) {
     return true;
   }
   if (code == SQLITE_ERROR && strncmp(sql, "ALTER", 5) == 0 &&

@@ -297,6 +297,10 @@ static void unions(void) {
      "union: damage is refused: %s", error);
   ok(kept.size == shard.size && memcmp(kept.bytes, shard.bytes, kept.size) == 0,
      "union: what is refused changes nothing");
+  kept.bytes[kept.size - 1] ^= 1;
+  ok(!bloom_blob_union(&kept, shard.bytes, shard.size, error) &&
+         strcmp(error, "damaged filter: the body's checksum does not match") == 0,
+     "union: damage of the first is refused: %s", error);
   bloom_blob_free(&kept);
   bloom_blob_free(&shard);
   bloom_blob_free(&other);
@@ -304,6 +308,22 @@ static void unions(void) {
   bloom_blob_free(&more);
   bloom_blob_free(&counts);
   bloom_blob_free(&none);
+}
+
+/* Filters of n = 1 and 2, 3 ... keys: each brings a second layer of a size of its own. */
+static void too_many_layers(void) {
+  char error[BLOOM_ERROR_BYTES] = "";
+  BloomBlob sum = built(0, 2, 1, 0.01, false);
+  unsigned keys = 3;
+  for (bool good = true; good && keys < 100; keys += good) {
+    BloomBlob next = built(0, keys, 1, 0.01, false);
+    good = bloom_blob_union(&sum, next.bytes, next.size, error);
+    bloom_blob_free(&next);
+  }
+  ok(keys == 65 &&
+         strcmp(error, "the filter would have too many layers: build it with a larger n") == 0,
+     "union: of filters of 2 ... %u keys: %s", keys, error);
+  bloom_blob_free(&sum);
 }
 
 /* ---- bad input ---- */
@@ -416,6 +436,7 @@ int main(void) {
   builds();
   readers();
   unions();
+  too_many_layers();
   bad_input();
   no_memory();
   sqlite3_close(db);
