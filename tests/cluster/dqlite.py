@@ -133,7 +133,8 @@ def check_answers(cluster, when):
            f'dqlite: {when}: {shard} has the merged filter, byte by byte', str(stored)[:200])
         for form, sql, members in (('filter', PRUNE, range(N)), ('table', SEEN, numbers)):
             found = cluster.sql(shard, sql, json_keys(members))
-            ok(found == [(len(members),)], f'dqlite: {when}: {shard}: the {form} has its keys', found)
+            ok(found == [(len(members),)], f'dqlite: {when}: {shard}: the {form} has its keys',
+               found)
             # 10,000 absent keys at p = 0.01: 100, sigma 10, and 5 sigma either way. The table of a
             # shard is filled to 60 % of n, and lets fewer through.
             absent = cluster.sql(shard, sql, json_keys(ABSENT))
@@ -153,7 +154,8 @@ def check_refused(cluster):
     ok(seen == [], 'dqlite: built again, it merges', seen)
     follower = next(node for node in cluster.alive if node != cluster.leader())
     seen = cluster.sql('east', 'SELECT 1', node=follower)
-    ok(isinstance(seen, str) and 'not leader' in seen, 'dqlite: a follower sends to the leader', seen)
+    ok(isinstance(seen, str) and 'not leader' in seen, 'dqlite: a follower sends to the leader',
+       seen)
 
 
 def check_plain(cluster, node):

@@ -10,5 +10,5 @@ GATE_FILES += $(B)/dqlite-node
 GATE_SUITES += '$(SQLD_SUITE)' '$(DQLITE_SUITE)'
 
 .PHONY: cluster
-cluster: $(B)/bloom.so $(B)/dqlite-node ## shards, unions, dead nodes: libSQL's server, dqlite; needs deps-ci
+cluster: $(B)/bloom.so $(B)/dqlite-node ## shards and dead nodes: libSQL's server, dqlite; needs deps-ci
 	@tests/run '$(SQLD_SUITE)' '$(DQLITE_SUITE)'
