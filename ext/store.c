@@ -59,12 +59,12 @@ int bloom_store_prepare(BloomStore *store, sqlite3_stmt **statement, char *sql) 
 }
 
 int bloom_store_ask(BloomStore *store, sqlite3_int64 *number, char *sql) {
-  sqlite3_stmt *statement;
-  int code = bloom_store_prepare(store, &statement, sql);
+  sqlite3_stmt *query;
+  int code = bloom_store_prepare(store, &query, sql);
   if (code != SQLITE_OK) return code;
-  sqlite3_step(statement);
-  *number = sqlite3_column_int64(statement, 0);
-  code = sqlite3_finalize(statement);
+  sqlite3_step(query);
+  *number = sqlite3_column_int64(query, 0);
+  code = sqlite3_finalize(query);
   return code == SQLITE_OK ? SQLITE_OK : bloom_store_fail(store, code);
 }
 
@@ -73,8 +73,8 @@ int bloom_store_run(BloomStore *store, char *sql) {
   return bloom_store_ask(store, &unused, sql);
 }
 
-static int prepare(BloomStore *store, enum BloomStatement which, sqlite3_stmt **statement) {
-  return bloom_store_prepare(store, statement,
+static int prepare(BloomStore *store, enum BloomStatement which, sqlite3_stmt **result) {
+  return bloom_store_prepare(store, result,
                              sqlite3_mprintf(STATEMENT_SQL[which], store->schema, store->name));
 }
 
@@ -517,8 +517,8 @@ void bloom_store_rolled_back(BloomStore *store) {
 /* Reads the header and forgets every chunk. */
 static int read_header(BloomStore *store) {
   char reason[BLOOM_REASON_BYTES];
-  const uint8_t *block;
-  uint64_t size;
+  const uint8_t *block = NULL;
+  uint64_t size = 0;
   sqlite3_stmt *read;
   int code = read_block(store, 0, &read, &block, &size);
   if (code == SQLITE_OK && !bloom_decode_header(block, size, &store->filter, reason)) {
