@@ -88,21 +88,21 @@ static bool is_blank(char byte) {
   return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Arguments of the call whose name has just ended at `at`; `many` when it is no call. */
+/* Arguments of the call whose name has just ended at `at`; `many` when it is no call. Its
+** parentheses are balanced: parse counted them. */
 static int count_arguments(const char *at, int many) {
   int depth = 0, count = 0;
   while (is_blank(*at)) at++;
   if (*at != '(') return many;
-  for (size_t length; (length = token_length(at)) > 0; at += length) {
+  for (;; at += token_length(at)) {
     depth += (*at == '(') - (*at == ')');
-    if (depth == 0) break;
+    if (depth == 0) return count;
     if (depth == 1 && *at == ',') {
       count++;
     } else if (count == 0 && !is_blank(*at) && (depth > 1 || *at != '(')) {
       count = 1;
     }
   }
-  return count;
 }
 
 /* SQLite refuses functions that are not deterministic, but those of the time only when they run:
