@@ -32,7 +32,7 @@ coverage-run:
 	@NO_SKIPS=1 tests/run $(COVERED_SUITES); code=$$?; tests/coverage/report.py $(B) && exit $$code
 
 # The third definition: what always holds is asserted, in the suites that are quick.
-DEBUG_MAKE = B=$(B)/debug CFLAGS='-O1 -g -DBLOOM_DEBUG'
+DEBUG_MAKE = B=$(B)/debug CFLAGS='-O2 -g -DBLOOM_DEBUG'
 DEBUG_FILES = $(B)/bloom.so $(UNIT_KERNEL:%=$(B)/unit/%) $(B)/unit/key $(SQL_PROGRAMS)
 DEBUG_FILES += $(B)/table/table $(B)/oom/oom $(B)/follow
 DEBUG_SUITES = $(foreach test,$(UNIT_KERNEL) key,'$(UNIT_ENV) $(B)/unit/$(test)')
