@@ -49,4 +49,3 @@ check-debug-run:
 	@NO_SKIPS=1 tests/run $(DEBUG_SUITES)
 	@echo 'ok what BLOOM_ALWAYS and BLOOM_NEVER say holds'
 
-GATE_SUITES += '$(MAKE) -s coverage' '$(MAKE) -s check-debug'
