@@ -277,11 +277,18 @@ static void note_first(Build *build, int argc, sqlite3_value **argv) {
   if (argc > 2) note_number(&build->first_p, argv[2]);
 }
 
+static void show_n(uint64_t n, char text[24]) {
+  sqlite3_snprintf(24, text, n > 0 ? "%llu" : "NULL", n);
+}
+
 static void fail_changed(sqlite3_context *context, const BloomParams *a, const BloomParams *b) {
   if (a->kind != b->kind) {
     bloom_fail(context, "bloom_build", "kind changes within a group");
   } else if (a->n != b->n) {
-    bloom_fail(context, "bloom_build", "n changes within a group: %llu and %llu", a->n, b->n);
+    char first[24], second[24];
+    show_n(a->n, first);
+    show_n(b->n, second);
+    bloom_fail(context, "bloom_build", "n changes within a group: %s and %s", first, second);
   } else {
     bloom_fail(context, "bloom_build", "p changes within a group: %.7g and %.7g", (double)a->p,
                (double)b->p);

@@ -199,7 +199,7 @@ const BloomFilter *bloom_filter_arg(sqlite3_context *context, const char *name,
     return fail_filter(context, name, value, other, reason);
   }
   if (whole && !bloom_intact(room)) {
-    bloom_fail(context, name, "damaged filter: the body's checksum does not match");
+    bloom_fail(context, name, BLOOM_BODY_DAMAGED);
     return NULL;
   }
   return room;
@@ -321,7 +321,7 @@ static void fail_merge(sqlite3_context *context, const char *name, int code,
                  "cannot be intersected: build both with a larger n");
       break;
     case BLOOM_DAMAGED:
-      bloom_fail(context, name, "damaged filter: the body's checksum does not match");
+      bloom_fail(context, name, BLOOM_BODY_DAMAGED);
       break;
     default:
       bloom_fail_draft(context, name, code, filter->n, filter->p, filter->cell_bits);

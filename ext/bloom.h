@@ -15,7 +15,8 @@
 **      uint64_t hashes[2] = {bloom_hash_text("apple", 5, &types), bloom_hash_integer(7, &types)};
 **      char error[BLOOM_ERROR_BYTES];
 **      BloomBlob blob;
-**      if (!bloom_blob_build(&blob, hashes, 2, types, 1000, 0.01, false, error)) return puts(error);
+**      bool built = bloom_blob_build(&blob, hashes, 2, types, 1000, 0.01, false, error);
+**      if (!built) return puts(error);
 **      BloomReader *reader = bloom_reader_open(blob.bytes, blob.size, error);
 **      if (reader == NULL) return puts(error);
 **      printf("%d\n", bloom_reader_contains(reader, bloom_hash_text("fig", 3, NULL)));

@@ -160,22 +160,17 @@ static void merge_key_types(BloomDraft *draft, const BloomFilter *filter, enum B
   }
 }
 
-/* Merges every layer into one of equal geometry that nothing was merged into yet, or appends it. */
 static int merge_layers(BloomDraft *draft, const BloomFilter *filter, enum BloomMerge merge) {
   unsigned count = draft->filter.layer_count;
   bool taken[BLOOM_MAX_LAYERS] = {false};
   for (unsigned i = 0; i < filter->layer_count; i++) {
     const BloomLayer *from = &filter->layers[i];
-    unsigned into = 0;
-    while (into < count && (taken[into] || !bloom_same_layer(&draft->filter.layers[into], from))) {
-      into++;
-    }
+    unsigned into = bloom_place_layer(&draft->filter, count, taken, from);
     if (into == count) {
       int code = bloom_draft_append_copy(draft, filter, i);
       if (code != BLOOM_DONE) return code;
       continue;
     }
-    taken[into] = true;
     bloom_merge_cells(
         draft->bytes + draft->filter.layers[into].offset, filter->bytes + from->offset,
         bloom_layer_bytes(&from->geometry, filter->cell_bits), filter->cell_bits, merge);

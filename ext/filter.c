@@ -457,6 +457,14 @@ bool bloom_same_layer(const BloomLayer *a, const BloomLayer *b) {
          a->geometry.k == b->geometry.k && a->geometry.L == b->geometry.L;
 }
 
+unsigned bloom_place_layer(const BloomFilter *filter, unsigned count, bool taken[BLOOM_MAX_LAYERS],
+                           const BloomLayer *layer) {
+  unsigned into = 0;
+  while (into < count && (taken[into] || !bloom_same_layer(&filter->layers[into], layer))) into++;
+  if (into < count) taken[into] = true;
+  return into;
+}
+
 bool bloom_may_merge(const BloomFilter *a, const BloomFilter *b) {
   return a->kind == b->kind && a->n == b->n && a->p == b->p &&
          bloom_same_layer(&a->layers[0], &b->layers[0]);

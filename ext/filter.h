@@ -114,6 +114,11 @@ void bloom_merge_cells(uint8_t *into, const uint8_t *from, uint64_t size, unsign
 /* true when two layers have cells that mean the same keys. */
 bool bloom_same_layer(const BloomLayer *a, const BloomLayer *b);
 
+/* Where a merge puts a layer of another filter: into the first of the filter's first `count` layers
+** that is the same and took none in this merge, which taken[] keeps; `count`: it is appended. */
+unsigned bloom_place_layer(const BloomFilter *filter, unsigned count, bool taken[BLOOM_MAX_LAYERS],
+                           const BloomLayer *layer);
+
 /* true when two filters that have layers agree in kind, n, p and the first layer's geometry. */
 bool bloom_may_merge(const BloomFilter *a, const BloomFilter *b);
 

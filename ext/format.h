@@ -38,6 +38,7 @@ bool bloom_decode_header(const void *bytes, uint64_t size, BloomFilter *filter,
 
 /* Reads every cell: true when the body's checksum holds and the padding is 0. */
 bool bloom_intact(const BloomFilter *filter);
+#define BLOOM_BODY_DAMAGED "damaged filter: the body's checksum does not match" /* if not */
 
 /* The same while the cells are merged into those of an equal layer: each block is read once, for
 ** its hash and for the merge. On false `into` is spoilt. The filter has one layer. */

@@ -48,12 +48,8 @@ enum {
 typedef struct BoundFilter {
   const BloomFilter *filter; /* what rows use: the view below, later the copy */
   BloomFilter *copy;         /* NULL, or its layers aligned, see aligned_copy */
-  uint64_t rows_left;        /* until something is due: */
-  enum BoundDue {
-    DUE_CHECK, /* the body's checksum, at the second row */
-    DUE_COPY,  /* the copy, when the filter was used for so many rows that it pays */
-    DUE_NOTHING
-  } due;
+  uint64_t rows_left;        /* until keep_bound has something to do */
+  bool intact;               /* the body's checksum was verified: at the second row */
   BloomFilter view;
 } BoundFilter;
 
@@ -95,7 +91,7 @@ static bool check_unbound(sqlite3_context *context, const BloomFilter *filter) {
   probes->due = 2 * probes->rows;
   if (bloom_intact(filter)) return true;
   probes->size = 0; /* no filter has this size: the next one is new */
-  bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
+  bloom_fail(context, "bloom_contains", BLOOM_BODY_DAMAGED);
   return false;
 }
 
@@ -139,27 +135,23 @@ static void remember_bound(sqlite3_context *context, const BloomFilter *filter) 
   bound->filter = &bound->view;
   bound->copy = NULL;
   bound->rows_left = 1;
-  bound->due = DUE_CHECK;
+  bound->intact = false;
   sqlite3_set_auxdata(context, 0, bound, free_bound);
 }
 
-/* Does what is due; false: the filter is damaged, and that is said. */
+/* Verifies the body, and later, when the filter was used for so many rows that it pays, makes the
+** copy. False: the filter is damaged, and that is said. */
 static BLOOM_NOINLINE bool keep_bound(sqlite3_context *context, BoundFilter *bound) {
-  if (bound->due == DUE_CHECK) {
-    bound->rows_left = 1;
-    if (!bloom_intact(&bound->view)) {
-      bloom_fail(context, "bloom_contains", "damaged filter: the body's checksum does not match");
-      return false;
-    }
-    bound->due = DUE_COPY;
-    bound->rows_left = bound->view.size / COPIED_BYTES_PER_ROW + 1;
-  } else {
-    bound->due = DUE_NOTHING;
+  if (bound->intact) {
     bound->rows_left = UINT64_MAX;
     bound->copy = aligned_copy(&bound->view);
     if (bound->copy) bound->filter = bound->copy;
+    return true;
   }
-  return true;
+  bound->intact = bloom_intact(&bound->view);
+  bound->rows_left = bound->intact ? bound->view.size / COPIED_BYTES_PER_ROW + 1 : 1;
+  if (!bound->intact) bloom_fail(context, "bloom_contains", BLOOM_BODY_DAMAGED);
+  return bound->intact;
 }
 
 BLOOM_INLINE void answer(sqlite3_context *context, const BloomFilter *filter, sqlite3_value *key) {

@@ -63,7 +63,7 @@ static bool say_code(char *error, int code) {
     case BLOOM_DIFFERENT:
       return say(error, "the filters differ in n, p or kind");
     case BLOOM_DAMAGED:
-      return say(error, "damaged filter: the body's checksum does not match");
+      return say(error, BLOOM_BODY_DAMAGED);
     default:
       return say(error, "the filter would be too large for this n and p");
   }

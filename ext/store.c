@@ -689,20 +689,13 @@ int bloom_store_remove(BloomStore *store, uint64_t hash) {
 
 /* ---- whole filters ---- */
 
-/* One layer of a filter: into one of equal geometry from `from` on, or behind the others. */
+/* One layer of a filter, into the one at `into`, or behind the others. */
 static int merge_layer(BloomStore *store, const BloomFilter *filter, unsigned index,
-                       unsigned *from) {
+                       unsigned into) {
   const BloomLayer *layer = &filter->layers[index];
-  unsigned into = *from;
   int code = SQLITE_OK;
-  while (into < store->filter.layer_count &&
-         !bloom_same_layer(&store->filter.layers[into], layer)) {
-    into++;
-  }
   if (into == store->filter.layer_count) {
     code = append_layer(store, layer->capacity, layer->rate, &layer->geometry);
-  } else {
-    *from = into + 1;
   }
   if (code == SQLITE_OK) code = each_chunk(store, into, touch);
   if (code != SQLITE_OK) return code;
@@ -712,7 +705,8 @@ static int merge_layer(BloomStore *store, const BloomFilter *filter, unsigned in
 }
 
 int bloom_store_merge(BloomStore *store, const BloomFilter *filter) {
-  unsigned from = 0;
+  unsigned count = store->filter.layer_count;
+  bool taken[BLOOM_MAX_LAYERS] = {false};
   int code = SQLITE_OK;
   if (filter->layer_count == 0) return SQLITE_OK;
   if (!bloom_may_merge(&store->filter, filter)) {
@@ -722,7 +716,8 @@ int bloom_store_merge(BloomStore *store, const BloomFilter *filter) {
     return code;
   }
   for (unsigned i = 0; i < filter->layer_count && code == SQLITE_OK; i++) {
-    code = merge_layer(store, filter, i, &from);
+    unsigned into = bloom_place_layer(&store->filter, count, taken, &filter->layers[i]);
+    code = merge_layer(store, filter, i, into < count ? into : store->filter.layer_count);
   }
   note_type(store, filter->key_types);
   store->fill.occupied = -1;

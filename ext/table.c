@@ -533,7 +533,7 @@ static int import_filter(sqlite3_vtab *table, sqlite3_value *value) {
   } else if (!bloom_decode(bytes, (uint64_t)sqlite3_value_bytes(value), filter, reason)) {
     code = refuse_write(table, reason);
   } else if (!bloom_intact(filter)) {
-    code = refuse_write(table, "damaged filter: the body's checksum does not match");
+    code = refuse_write(table, BLOOM_BODY_DAMAGED);
   } else {
     code = bloom_store_merge(store_of(table), filter);
   }

@@ -9,19 +9,15 @@ leaders die. NODE is node.c; BLOOM.SO is for the filter that another SQLite make
 Prints TAP.
 """
 
-import json
 import os
-import sqlite3
 import sys
 
 from dqlite_wire import Client, Failure
-from nodes import folder, free_ports, kill, ok, start, until
+from nodes import (ABSENT, KEYS, N, P, folder, free_ports, json_keys, kill, local_filter, ok, start,
+                   until)
 import nodes
 
-NODE, BLOOM = (os.path.abspath(path) for path in sys.argv[1:3])
-N, P = 20000, 0.01
-KEYS = {'east': range(0, 12000), 'west': range(8000, 20000)}
-ABSENT = range(1000000, 1010000)
+NODE = os.path.abspath(sys.argv[1])
 PRUNE = """SELECT count(*) FROM json_each(?) WHERE bloom_contains(
   (SELECT bloom_ref(filter) FROM filters WHERE name = 'whole'), value)"""
 SEEN = 'SELECT count(*) FROM json_each(?) WHERE bloom_lookup(\'seen\', value)'
@@ -80,19 +76,6 @@ class Cluster:
             return str(failure)
         finally:
             client.close()
-
-
-def json_keys(numbers):
-    return json.dumps([f'user{number}@example.com' for number in numbers])
-
-
-def local_filter(numbers):
-    """The same filter, made here by another SQLite."""
-    database = sqlite3.connect(':memory:')
-    database.enable_load_extension(True)
-    database.execute('SELECT load_extension(?)', (BLOOM,))
-    return database.execute('SELECT bloom_build(value, ?, ?) FROM json_each(?)',
-                            (N, P, json_keys(numbers))).fetchone()[0]
 
 
 def build(cluster, shard, n, p):

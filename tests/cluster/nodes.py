@@ -1,15 +1,24 @@
-"""What the cluster tests share: children that end with the test, free ports, TAP, a time limit."""
+"""What the cluster tests share: the keys, children that end with the test, free ports, TAP.
+
+The second argument of each is bloom.so."""
 
 import atexit
 import ctypes
+import json
+import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
+BLOOM = os.path.abspath(sys.argv[2])
+N, P = 20000, 0.01
+KEYS = {'east': range(0, 12000), 'west': range(8000, 20000)}  # of the shards
+ABSENT = range(1000000, 1010000)
 LIMIT_S = 55  # for a whole test
 failures = 0
 children = []
@@ -23,6 +32,23 @@ def ok(condition, name, detail=''):
     if not condition:
         failures += 1
         print(f'# {detail}', flush=True)
+
+
+def key(number):
+    return f'user{number}@example.com'
+
+
+def json_keys(numbers):
+    return json.dumps([key(number) for number in numbers])
+
+
+def local_filter(numbers):
+    """The filter of these keys, made here by another SQLite."""
+    database = sqlite3.connect(':memory:')
+    database.enable_load_extension(True)
+    database.execute('SELECT load_extension(?)', (BLOOM,))
+    return database.execute('SELECT bloom_build(value, ?, ?) FROM json_each(?)',
+                            (N, P, json_keys(numbers))).fetchone()[0]
 
 
 def start(command, log):

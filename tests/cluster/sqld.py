@@ -16,17 +16,14 @@ import json
 import os
 import shutil
 import socket
-import sqlite3
 import sys
 import threading
 
-from nodes import folder, free_ports, kill, ok, start, until
+from nodes import (ABSENT, BLOOM, KEYS, N, P, folder, free_ports, json_keys, key, kill,
+                   local_filter, ok, start, until)
 import nodes
 
-SQLD, BLOOM = (os.path.abspath(path) for path in sys.argv[1:3])
-N, P = 20000, 0.01
-KEYS = {'east': range(0, 12000), 'west': range(8000, 20000)}
-ABSENT = range(1000000, 1010000)
+SQLD = os.path.abspath(sys.argv[1])
 
 
 def request(port, path, body=None, method='POST', namespace=None):
@@ -155,23 +152,6 @@ class Relay:
 def checksum():
     with open(BLOOM, 'rb') as extension:
         return hashlib.sha256(extension.read()).hexdigest()
-
-
-def key(number):
-    return f'user{number}@example.com'
-
-
-def json_keys(numbers):
-    return json.dumps([key(number) for number in numbers])
-
-
-def local_filter(numbers):
-    """The same filter, made here by another SQLite."""
-    database = sqlite3.connect(':memory:')
-    database.enable_load_extension(True)
-    database.execute('SELECT load_extension(?)', (BLOOM,))
-    return database.execute('SELECT bloom_build(value, ?, ?) FROM json_each(?)',
-                            (N, P, json_keys(numbers))).fetchone()[0]
 
 
 def create(primary):

@@ -147,6 +147,18 @@ sqlite3 *open_bare(void) {
   return db;
 }
 
+sqlite3 *open_image(const unsigned char *bytes, sqlite3_int64 size) {
+  sqlite3 *db = open_bare();
+  unsigned char *copy = sqlite3_malloc64((sqlite3_uint64)size);
+  if (copy == NULL) abort();
+  memcpy(copy, bytes, (size_t)size);
+  if (sqlite3_deserialize(db, "main", copy, size, size,
+                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)) {
+    finding("deserialize: %s", sqlite3_errmsg(db));
+  }
+  return db;
+}
+
 sqlite3 *open_bloom(void) {
   sqlite3 *db = open_bare();
   load_bloom(db);

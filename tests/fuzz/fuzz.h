@@ -61,6 +61,7 @@ void bind_value(sqlite3_stmt *statement, int at, const Value *value);
 /* A connection with the extension, compiled in or, if not, from the file that BLOOM names. */
 sqlite3 *open_bloom(void);
 sqlite3 *open_bare(void);
+sqlite3 *open_image(const unsigned char *bytes, sqlite3_int64 size); /* of a database file */
 void load_bloom(sqlite3 *db);
 /* SQL and calls that cannot fail. */
 void run_sql(sqlite3 *db, const char *sql);

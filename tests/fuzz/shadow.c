@@ -67,18 +67,6 @@ static void make_image(unsigned number) {
   sqlite3_close(db);
 }
 
-static sqlite3 *open_image(const unsigned char *bytes, sqlite3_int64 size) {
-  sqlite3 *db = open_bare();
-  unsigned char *copy = sqlite3_malloc64((sqlite3_uint64)size);
-  if (copy == NULL) abort();
-  memcpy(copy, bytes, (size_t)size);
-  if (sqlite3_deserialize(db, "main", copy, size, size,
-                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)) {
-    finding("deserialize: %s", sqlite3_errmsg(db));
-  }
-  return db;
-}
-
 /* ---- edits ---- */
 
 static void seal_block(uint8_t *block, size_t size, sqlite3_int64 id) {

@@ -103,19 +103,6 @@ static void make_image(void) {
   sqlite3_close(db);
 }
 
-static sqlite3 *open_image(const unsigned char *bytes, sqlite3_int64 size) {
-  sqlite3 *db = open_bare();
-  unsigned char *copy = sqlite3_malloc64((sqlite3_uint64)size);
-  if (copy == NULL) abort();
-  memcpy(copy, bytes, (size_t)size);
-  if (sqlite3_deserialize(db, "main", copy, size, size,
-                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)) {
-    finding("deserialize: %s", sqlite3_errmsg(db));
-  }
-  load_bloom(db);
-  return db;
-}
-
 static void limit(sqlite3 *db) {
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 200000);
   sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 50);
@@ -220,6 +207,7 @@ static void check_all(sqlite3 *db, const char *input) {
   sqlite3_int64 size;
   unsigned char *bytes = sqlite3_serialize(db, "main", &size, 0);
   sqlite3 *second = bytes ? open_image(bytes, size) : NULL;
+  if (second) load_bloom(second);
   check_keys(db, input);
   check_tables(db, second);
   if (second) {
@@ -239,6 +227,7 @@ void fuzz_one(Input input) {
   memcpy(sql, input.at, size);
   sql[size] = 0;
   sqlite3 *db = open_image(image, image_size);
+  load_bloom(db);
   limit(db);
   run_text(db, sql);
   sqlite3_progress_handler(db, 0, NULL, NULL);

@@ -7,15 +7,7 @@ B=${B-build}
 CC=${CC-cc}
 core=$(cd "$B" && pwd)/packages-test/core.o
 unset MAKEFLAGS MAKELEVEL MFLAGS # of a make that runs this
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-
-say() { # say NAME WANT GOT
-  if [ -n "$2" ] && [ "$2" = "$3" ]; then echo "ok c: $1"; return; fi
-  printf '%s\n' "$2" | sed 's/^/# want: /'
-  printf '%s\n' "$3" | sed 's/^/# got: /'
-  echo "not ok c: $1"
-}
+. tests/packages/lib.sh
 
 # The first block with this fence below the words in README.md.
 below() {
@@ -66,7 +58,6 @@ say "an SQLite that is too old" "1 bloom needs SQLite 3.34.0 or later, this is 3
 
 # ---- make install ----
 
-version=$(sed -n 's/^#define BLOOM_VERSION "\([^"]*\)".*/\1/p' ext/bloom.h)
 installed=$(make -s "B=$B" "CC=$CC" install "DESTDIR=$work/root" PREFIX=/opt/bloom 2>&1)
 say "make install is silent when it works" "." ".$installed"
 say "make install: the files, and no others" "include/sqlite-bloom/bloom.h

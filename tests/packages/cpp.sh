@@ -5,17 +5,9 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 B=$(cd "${B-build}" && pwd)
 CC=${CC-cc}
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/packages/lib.sh
 strict="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wvla -Werror"
 cp "$B"/amalgamation/bloom.[ch] "$work"
-
-say() { # say NAME WANT GOT
-  if [ -n "$2" ] && [ "$2" = "$3" ]; then echo "ok cpp: $1"; return; fi
-  printf '%s\n' "$2" | sed 's/^/# want: /'
-  printf '%s\n' "$3" | sed 's/^/# got: /'
-  echo "not ok cpp: $1"
-}
 
 # Block number $1 of README.md that is fenced with c.
 fenced() {

@@ -7,17 +7,8 @@ cd "$(dirname "$0")/../.." || exit 2
 B=${B-build}
 NEWEST=$(cd "${NEWEST?}" && pwd)
 unset MAKEFLAGS MAKELEVEL MFLAGS # of a make that runs this
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/packages/lib.sh
 
-say() { # say NAME WANT GOT
-  if [ -n "$2" ] && [ "$2" = "$3" ]; then echo "ok dist: $1"; return; fi
-  printf '%s\n' "$2" | sed 's/^/# want: /'
-  printf '%s\n' "$3" | sed 's/^/# got: /'
-  echo "not ok dist: $1"
-}
-
-version=$(sed -n 's/^#define BLOOM_VERSION "\([^"]*\)".*/\1/p' ext/bloom.h)
 say "the version stands in bloom.h alone" "ext/bloom.h" "$(git grep -lF "$version" -- . \
   ':!CHANGELOG.md' ':!tests/golden' ':!tests/format' ':!tests/fuzz' | xargs)"
 say "a version that CHANGELOG.md does not know" "dist: CHANGELOG.md has no chapter 99.0.0" \

@@ -369,7 +369,7 @@ static void bad_input(void) {
   ok(blob.bytes == NULL && blob.size == 0, "free: leaves an empty blob");
 }
 
-/* ---- no memory: linked in place of malloc and realloc, which fail at a call that is chosen ---- */
+/* ---- no memory: in place of malloc and realloc, which fail at a call that is chosen ---- */
 
 static long calls, failing; /* the number of the call that fails; 0: none */
 

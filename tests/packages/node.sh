@@ -8,25 +8,8 @@ cd "$(dirname "$0")/../.." || exit 2
 B=${B-build}
 : "${NEWER_NODE:?}" "${NODE_PATH:?}"
 export NODE_PATH
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/packages/lib.sh
 
-say() { # say NAME WANT GOT
-  if [ -n "$2" ] && [ "$2" = "$3" ]; then echo "ok node: $1"; return; fi
-  printf '%s\n' "$2" | sed 's/^/# want: /'
-  printf '%s\n' "$3" | sed 's/^/# got: /'
-  echo "not ok node: $1"
-}
-
-contains() { # contains NAME PART GOT
-  case "$3" in
-    *"$2"*) echo "ok node: $1" ;;
-    *) say "$1" "... $2 ..." "$3" ;;
-  esac
-}
-
-native=linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
-version=$(sed -n 's/^#define BLOOM_VERSION "\([^"]*\)".*/\1/p' ext/bloom.h)
 packed=$(cd "$B/packages" && pwd)
 top=$packed/sqlite-bloom-$version.tgz
 readme=$PWD/ext/packages/node/README.md

@@ -6,25 +6,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 B=${B-build}
 PYTHON=/usr/bin/python3
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+. tests/packages/lib.sh
 
-say() { # say NAME WANT GOT
-  if [ -n "$2" ] && [ "$2" = "$3" ]; then echo "ok python: $1"; return; fi
-  printf '%s\n' "$2" | sed 's/^/# want: /'
-  printf '%s\n' "$3" | sed 's/^/# got: /'
-  echo "not ok python: $1"
-}
-
-contains() { # contains NAME PART GOT
-  case "$3" in
-    *"$2"*) echo "ok python: $1" ;;
-    *) say "$1" "... $2 ..." "$3" ;;
-  esac
-}
-
-native=linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
-version=$(sed -n 's/^#define BLOOM_VERSION "\([^"]*\)".*/\1/p' ext/bloom.h)
 wheel=$(cd "$B/packages" && pwd)/$(readlink "$B/packages/$native.whl")
 readme=$PWD/ext/packages/python/README.md
 before=$(git status --short --ignored ext)

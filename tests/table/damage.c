@@ -310,16 +310,18 @@ static void test_other_chunk(void) {
   close_database(db);
 }
 
+static void put_number(unsigned char *at, uint64_t number) {
+  for (int i = 0; i < 8; i++) at[i] = (unsigned char)(number >> 8 * i);
+}
+
 /* with_number(header, at, number): the header with another number, and the right checksum. */
 static void with_number(sqlite3_context *context, int argc, sqlite3_value **argv) {
   unsigned char header[4096];
   size_t size = (size_t)sqlite3_value_bytes(argv[0]), at = (size_t)sqlite3_value_int(argv[1]);
-  uint64_t number = (uint64_t)sqlite3_value_int64(argv[2]), check;
   (void)argc;
   memcpy(header, sqlite3_value_blob(argv[0]), size);
-  for (int i = 0; i < 8; i++) header[at + (size_t)i] = (unsigned char)(number >> 8 * i);
-  check = XXH3_64bits(header, size - 8);
-  for (int i = 0; i < 8; i++) header[size - 8 + (size_t)i] = (unsigned char)(check >> 8 * i);
+  put_number(header + at, (uint64_t)sqlite3_value_int64(argv[2]));
+  put_number(header + size - 8, XXH3_64bits(header, size - 8));
   sqlite3_result_blob(context, header, (int)size, SQLITE_TRANSIENT);
 }
 
@@ -343,6 +345,54 @@ static void test_capacity(void) {
   close_database(db);
 }
 
+/* twice(filter, size): the same with its last layer, of that many bytes, standing twice. */
+static void twice(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  unsigned char blob[8192];
+  const unsigned char *from = sqlite3_value_blob(argv[0]);
+  size_t whole = (size_t)sqlite3_value_bytes(argv[0]), last = (size_t)sqlite3_value_int(argv[1]);
+  size_t table = 32 + 32 * (size_t)from[9], cells = table + 32 + 8, body = whole - table - 8;
+  (void)argc;
+  memcpy(blob, from, table);
+  memcpy(blob + table, from + table - 32, 32);
+  memcpy(blob + cells, from + table + 8, body);
+  memcpy(blob + cells + body, from + whole - last, last);
+  blob[9]++;
+  put_number(blob + 24, XXH3_64bits(blob + cells, body + last));
+  put_number(blob + cells - 8, XXH3_64bits(blob, cells - 8));
+  sqlite3_result_blob(context, blob, (int)(cells + body + last), SQLITE_TRANSIENT);
+}
+
+/* Each layer of a filter goes into one that took none yet, also where two of its own are equal. */
+static void test_equal_layers(void) {
+  sqlite3 *db = open_database(":memory:");
+  sqlite3_create_function(db, "twice", 2, SQLITE_UTF8, NULL, twice, NULL, NULL);
+  run(db,
+      "CREATE VIRTUAL TABLE merged USING bloom(n=4, p=0.01); CREATE TEMP TABLE made AS "
+      "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c WHERE i < 200) "
+      "SELECT bloom_build(nth(i), 4, 0.01) AS one FROM c; CREATE TEMP TABLE both AS "
+      "SELECT twice(one, (bloom_info(one) ->> '$.layer_table[1].line_bits' + 7) / 8) AS two FROM "
+      "made");
+  expect(db, "damage: a filter whose last layer stands twice", "3",
+         "SELECT bloom_info(two) ->> 'layers' FROM both");
+  for (int i = 1; i <= 2; i++) {
+    run(db, "INSERT INTO merged(filter) SELECT two FROM both");
+    expect(db, "damage: its layers stay three", "3", "SELECT bloom_status('merged') ->> 'layers'");
+    expect(db, "damage: and are those of bloom_union", "1",
+           "SELECT bloom_snapshot('merged') = bloom_union(bloom_new(4, 0.01), two, two) FROM both");
+  }
+  run(db,
+      "INSERT INTO merged(filter) WITH RECURSIVE c(i) AS (VALUES(201) UNION ALL SELECT i + 1 "
+      "FROM c WHERE i < 400), made AS (SELECT bloom_build(nth(i), 4, 0.01) AS one FROM c) "
+      "SELECT twice(one, (bloom_info(one) ->> '$.layer_table[1].line_bits' + 7) / 8) FROM made");
+  expect(db, "damage: another one's two layers go into both", "3|1",
+         "SELECT (j ->> 'layers') || '|' || (j ->> '$.layer_table[1].bits_set' = "
+         "j ->> '$.layer_table[2].bits_set') FROM (SELECT bloom_info(bloom_snapshot('merged')) j)");
+  expect(db, "damage: its keys are found", "400",
+         "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c WHERE i < 400) "
+         "SELECT sum(bloom_lookup('merged', nth(i))) FROM c");
+  close_database(db);
+}
+
 void test_damage(void) {
   sqlite3 *db = open_database(fresh("whole"));
   run(db, "%s", make_sql);
@@ -361,4 +411,5 @@ void test_damage(void) {
   test_running_damage();
   test_other_chunk();
   test_capacity();
+  test_equal_layers();
 }
