@@ -149,7 +149,7 @@ static BLOOM_NOINLINE bool keep_bound(sqlite3_context *context, BoundFilter *bou
     return true;
   }
   bound->intact = bloom_intact(&bound->view);
-  bound->rows_left = bound->intact ? bound->view.size / COPIED_BYTES_PER_ROW + 1 : 1;
+  bound->rows_left = bound->view.size / COPIED_BYTES_PER_ROW + 1; /* an error ends the statement */
   if (!bound->intact) bloom_fail(context, "bloom_contains", BLOOM_BODY_DAMAGED);
   return bound->intact;
 }

@@ -3,6 +3,7 @@
 
     check.py BUILD              every patch of the table in tests/README.md
     check.py BUILD --some N     a sample of N; every row's sentence and test are looked for
+    check.py BUILD --form       none; every row's sentence is looked for, and that its patch applies
     check.py BUILD NAME ...     these
 
 A row is a sentence of README.md or ext/FORMAT.md, the test that would fail, and a patch in this
@@ -83,8 +84,16 @@ def plain(text):
     return " ".join(text.split())
 
 
+def apply(row, folder, *options):
+    """What the patch says against being applied, or None."""
+    patch = os.path.abspath(f"{HERE}/{row.patch}.patch")
+    done = subprocess.run(["patch", "-s", "-f", "-p1", "--fuzz=0", "-i", patch, *options],
+                          cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.stdout.decode("utf-8", "replace") if done.returncode else None
+
+
 def check_form(rows):
-    """Every sentence stands in its document, every patch has a row, and every row a patch."""
+    """Every sentence stands in its document, every patch has a row and applies, every row has one."""
     texts = {name: plain(open(name, encoding="utf-8").read()) for name in DOCUMENTS}
     for row in rows:
         if plain(row.promise) not in texts[row.document]:
@@ -99,6 +108,10 @@ def check_form(rows):
         yield f"there is no {HERE}/{name}.patch"
     for name in sorted(kept - named):
         yield f"{HERE}/{name}.patch stands in no row of {TABLE}"
+    for row in {row.patch: row for row in rows if row.patch in kept}.values():
+        fault = apply(row, ".", "--dry-run")
+        if fault:
+            yield f"{row.patch}: the patch does not apply: {fault}"
 
 
 def run(command, folder):
@@ -161,11 +174,9 @@ def check(row, base, known):
     work = os.path.dirname(base) + "/work"
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(base, work, symlinks=True)
-    patch = os.path.abspath(f"{HERE}/{row.patch}.patch")
-    done = subprocess.run(["patch", "-s", "-f", "-p1", "--fuzz=0", "-i", patch], cwd=work,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        return "the patch does not apply: " + done.stdout.decode("utf-8", "replace")
+    fault = apply(row, work)
+    if fault:
+        return "the patch does not apply: " + fault
     good, text = make(work, row.targets)
     if not good:
         return "what was patched does not build: " + text
@@ -183,6 +194,11 @@ def main():
     rows = [row for row in rows if row.command and os.path.exists(f"{HERE}/{row.patch}.patch")]
     # Sentences that say the same share a patch and a test, which runs once.
     rows = list({(row.patch, row.command, row.test): row for row in rows}.values())
+    if names == ["--form"]:
+        for fault in faults:
+            print(f"not ok promises: {fault}")
+        print(f"ok promises: {len(rows)} rows" if not faults else "", flush=True)
+        return bool(faults)
     if names and names[0] != "--some":
         rows = [row for row in rows if row.patch in names]
     base, known = os.path.abspath(build) + "/promises/base", {}
