@@ -34,6 +34,7 @@ typedef struct Waiting {
   uint64_t *hashes;
   uint64_t count;
   uint64_t room;
+  uint64_t sorted; /* of them, at the front, are in order and different */
 } Waiting;
 
 typedef struct Glance {
@@ -42,7 +43,7 @@ typedef struct Glance {
 } Glance;
 
 typedef struct Build {
-  BloomDraft *draft;  /* NULL until the first key, and when the data decide the size */
+  BloomDraft *draft;  /* NULL until the ring is full, and when the data decide the size */
   BloomParams params; /* of the first row; every other row must agree */
   Glance first_n;     /* the first row's n and p, to see quickly that a row's are the same */
   Glance first_p;
@@ -67,7 +68,7 @@ static unsigned copies_kept(const Build *build) {
 }
 
 /* Drops the waiting hashes that the draft has already, and those that wait twice. Returns how many
-** different ones are left. */
+** different ones are left. Only hashes without a draft are kept in order. */
 static uint64_t drop_known(Build *build) {
   Waiting *waiting = &build->waiting;
   const BloomFilter *filter = build->draft ? &build->draft->filter : NULL;
@@ -79,6 +80,10 @@ static uint64_t drop_known(Build *build) {
     if (!bloom_contains(filter, waiting->hashes[i])) waiting->hashes[kept++] = waiting->hashes[i];
   }
   if (filter) waiting->count = kept;
+  if (waiting->sorted > 0) {
+    waiting->count = bloom_hashes_new(waiting->hashes, waiting->sorted, waiting->count);
+    return waiting->count;
+  }
   waiting->count =
       bloom_hashes_unique(waiting->hashes, waiting->count, copies_kept(build), &distinct);
   return distinct;
@@ -112,13 +117,19 @@ static int make_tail_room(Build *build) {
   return resize_waiting(waiting, room < TAIL_HASHES ? room : TAIL_HASHES);
 }
 
-/* Room for one more of those whose number will be n: 20 bytes a key, each sorted 1.7 times. */
+/* Room for one more of those whose number will be n: 20 bytes a key. Every hash is sorted once, and
+** merged 0.7 times. */
 static int make_room(Build *build) {
   Waiting *waiting = &build->waiting;
+  int code = SQLITE_OK;
   if (waiting->room == 0) return resize_waiting(waiting, FEW_HASHES);
   drop_known(build);
-  if (waiting->count <= waiting->room / 2) return SQLITE_OK;
-  return resize_waiting(waiting, waiting->count / 2 * 5);
+  if (waiting->count > waiting->room / 2) code = resize_waiting(waiting, waiting->count / 2 * 5);
+  if (code == SQLITE_OK && copies_kept(build) == 1) {
+    bloom_hashes_merge(waiting->hashes, waiting->sorted, waiting->count);
+    waiting->sorted = waiting->count;
+  }
+  return code;
 }
 
 static int wait(Build *build, uint64_t hash) {
@@ -179,16 +190,23 @@ static int settle_tail(Build *build, double share) {
   return SQLITE_OK;
 }
 
-static int start_draft(Build *build, sqlite3_context *context) {
-  int code;
-  build->draft = sqlite3_malloc64(sizeof *build->draft);
-  if (build->draft == NULL) return SQLITE_NOMEM;
-  code = bloom_draft_sized(context, build->draft, &build->params);
-  if (code != SQLITE_OK) {
-    sqlite3_free(build->draft);
-    build->draft = NULL;
-    return code;
-  }
+/* What a connection remembers of the last group: the next one has often the same size. */
+typedef struct LastSize {
+  uint64_t n; /* 0: there was none */
+  float p;
+  BloomGeometry geometry;
+} LastSize;
+
+/* Sizes the filter, in a draft that the caller has room for. */
+static int start_draft(Build *build, sqlite3_context *context, BloomDraft *room) {
+  LastSize *last = sqlite3_user_data(context);
+  bool same = last->n == build->params.n && last->p == build->params.p;
+  int code = bloom_draft_sized(context, room, &build->params, same ? &last->geometry : NULL);
+  if (code != SQLITE_OK) return code;
+  last->n = build->params.n;
+  last->p = build->params.p;
+  last->geometry = room->filter.layers[0].geometry;
+  build->draft = room;
   build->limit = UINT64_MAX; /* counting: no key is ever late */
   if (build->params.kind == BLOOM_PLAIN) {
     build->limit = bloom_draft_early_keys(build->draft, &build->budget);
@@ -234,22 +252,33 @@ static int place(Build *build, uint64_t hash) {
   return code == SQLITE_FULL ? place_direct(build, hash) : code;
 }
 
+/* The draft, if its size is given, when the first keys are to be placed. */
+static int ready_draft(Build *build, sqlite3_context *context) {
+  BloomDraft *room;
+  int code;
+  if (build->draft || build->params.n == 0) return SQLITE_OK;
+  room = sqlite3_malloc64(sizeof *room);
+  if (room == NULL) return SQLITE_NOMEM;
+  code = start_draft(build, context, room);
+  if (code != SQLITE_OK) sqlite3_free(room);
+  return code;
+}
+
 /* Places what the ring holds: all at once where nothing can make it late. */
-static int empty_ring(Build *build) {
+static int empty_ring(Build *build, sqlite3_context *context) {
   unsigned count = build->ringed;
+  int code = ready_draft(build, context);
   build->ringed = 0;
-  if (BLOOM_LIKELY(!build->direct && build->limit - build->counted >= count)) {
+  if (code != SQLITE_OK) return code;
+  if (BLOOM_LIKELY(build->draft && !build->direct && build->limit - build->counted >= count)) {
     build->counted += insert_all(build, build->ring, count);
     return SQLITE_OK;
   }
   for (unsigned i = 0; i < count && build->direct; i++) {
     bloom_layer_prefetch(last_layer(build), build->draft->bytes, build->ring[i]);
   }
-  for (unsigned i = 0; i < count; i++) {
-    int code = place(build, build->ring[i]);
-    if (code != SQLITE_OK) return code;
-  }
-  return SQLITE_OK;
+  for (unsigned i = 0; i < count && code == SQLITE_OK; i++) code = place(build, build->ring[i]);
+  return code;
 }
 
 /* ---- bloom_build ---- */
@@ -317,19 +346,8 @@ static void fail_build(sqlite3_context *context, const Build *build, int code) {
                    build->params.kind == BLOOM_COUNTING ? 4 : 1);
 }
 
-static void free_build(Build *build) {
-  free_waiting(&build->waiting);
-  if (build->draft) bloom_draft_free(build->draft);
-  sqlite3_free(build->draft);
-  build->draft = NULL;
-}
-
-/* The first key of a group with an n; the end of a full ring; anything that is not in the ring. */
 static BLOOM_NOINLINE int take_slowly(Build *build, sqlite3_context *context, uint64_t hash) {
-  int code = SQLITE_OK;
-  if (build->params.n == 0) return wait(build, hash);
-  if (build->draft == NULL) code = start_draft(build, context);
-  if (code == SQLITE_OK && build->ringed == RING) code = empty_ring(build);
+  int code = empty_ring(build, context);
   build->ring[build->ringed++] = hash;
   return code;
 }
@@ -356,7 +374,7 @@ static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv)
   type = hash_of_value(argv[0], &hash);
   if (BLOOM_LIKELY(type > 0)) {
     build->key_types |= (uint8_t)type;
-    if (BLOOM_LIKELY(build->draft && build->ringed < RING)) {
+    if (BLOOM_LIKELY(build->ringed < RING)) {
       build->ring[build->ringed++] = hash;
       return;
     }
@@ -370,20 +388,33 @@ static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv)
   }
 }
 
-/* Brings every hash into a layer. */
-static int finish(Build *build, sqlite3_context *context) {
-  Waiting *waiting = &build->waiting;
+/* At most n keys, whatever duplicates are among those that are not placed yet. */
+static bool all_fit(const Build *build) {
+  return build->draft && !build->direct &&
+         build->counted + build->waiting.count + build->ringed <= build->params.n;
+}
+
+/* Brings every hash into a layer. A group of few keys has no draft before: `room` is for its. */
+static int finish(Build *build, sqlite3_context *context, BloomDraft *room) {
   uint64_t distinct;
-  int code = build->draft ? empty_ring(build) : SQLITE_OK;
-  if (code != SQLITE_OK || waiting->count == 0) return code;
-  if (build->draft && build->counted + waiting->count <= build->params.n) {
-    settle(build); /* at most n keys, whatever duplicates are among these */
+  int code = SQLITE_OK;
+  if (build->params.n == 0 && build->waiting.count == 0) {
+    build->ringed = (unsigned)bloom_hashes_unique(build->ring, build->ringed, copies_kept(build),
+                                                  &build->params.n);
+  }
+  if (build->draft == NULL && build->params.n > 0) code = start_draft(build, context, room);
+  if (code != SQLITE_OK) return code;
+  if (all_fit(build)) {
+    insert_all(build, build->ring, build->ringed);
+    settle(build);
     return SQLITE_OK;
   }
+  code = empty_ring(build, context);
+  if (code != SQLITE_OK || build->waiting.count == 0) return code;
   distinct = drop_known(build);
   if (build->draft == NULL) {
     build->params.n = distinct;
-    code = start_draft(build, context);
+    code = start_draft(build, context, room);
     if (code != SQLITE_OK) return code;
   } else if (build->counted + distinct > build->params.n) {
     return settle_tail(build, 1);
@@ -402,25 +433,33 @@ static void result_empty(sqlite3_context *context) {
   }
 }
 
+static void free_build(Build *build, const BloomDraft *room) {
+  free_waiting(&build->waiting);
+  if (build->draft) bloom_draft_free(build->draft);
+  if (build->draft != room) sqlite3_free(build->draft);
+  build->draft = NULL;
+}
+
 static void build_final(sqlite3_context *context) {
   Build *build = sqlite3_aggregate_context(context, 0);
+  BloomDraft room;
   int code;
   if (build == NULL) {
     result_empty(context);
     return;
   }
-  if (!build->failed) {
-    code = finish(build, context);
+  if (!build->failed && build->key_types == 0) {
+    result_empty(context);
+  } else if (!build->failed) {
+    code = finish(build, context, &room);
     if (code != SQLITE_OK) {
       fail_build(context, build, code);
-    } else if (build->draft == NULL) {
-      result_empty(context);
     } else {
       build->draft->filter.key_types = build->key_types;
       bloom_draft_result(context, build->draft);
     }
   }
-  free_build(build);
+  free_build(build, &room);
 }
 
 /* ---- bloom_union and bloom_intersect ---- */
@@ -495,10 +534,10 @@ static void intersect_final(sqlite3_context *context) {
 }
 
 const BloomFunction bloom_aggregate_functions[] = {
-    {"bloom_build", 1, SQLITE_INNOCUOUS, NULL, build_step, build_final, 0},
-    {"bloom_build", 2, SQLITE_INNOCUOUS, NULL, build_step, build_final, 0},
-    {"bloom_build", 3, SQLITE_INNOCUOUS, NULL, build_step, build_final, 0},
-    {"bloom_build", 4, SQLITE_INNOCUOUS, NULL, build_step, build_final, 0},
+    {"bloom_build", 1, SQLITE_INNOCUOUS, NULL, build_step, build_final, sizeof(LastSize)},
+    {"bloom_build", 2, SQLITE_INNOCUOUS, NULL, build_step, build_final, sizeof(LastSize)},
+    {"bloom_build", 3, SQLITE_INNOCUOUS, NULL, build_step, build_final, sizeof(LastSize)},
+    {"bloom_build", 4, SQLITE_INNOCUOUS, NULL, build_step, build_final, sizeof(LastSize)},
     {"bloom_union", 1, SQLITE_INNOCUOUS, NULL, union_step, union_final, 0},
     {"bloom_intersect", 1, SQLITE_INNOCUOUS, NULL, intersect_step, intersect_final, 0},
     {NULL, 0, 0, NULL, NULL, NULL, 0}};

@@ -227,9 +227,10 @@ int bloom_draft_empty(sqlite3_context *context, BloomDraft *draft) {
   return bloom_draft_start_empty(draft);
 }
 
-int bloom_draft_sized(sqlite3_context *context, BloomDraft *draft, const BloomParams *params) {
+int bloom_draft_sized(sqlite3_context *context, BloomDraft *draft, const BloomParams *params,
+                      const BloomGeometry *geometry) {
   start_in_sql(context, draft);
-  return bloom_draft_start_sized(draft, params);
+  return bloom_draft_start_sized(draft, params, geometry);
 }
 
 int bloom_draft_copy(sqlite3_context *context, BloomDraft *draft, const BloomFilter *from) {

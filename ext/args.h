@@ -45,7 +45,8 @@ BLOOM_INLINE const char *bloom_kind_name(uint8_t kind) {
 /* Drafts with SQLite's memory and the connection's SQLITE_LIMIT_LENGTH; codes are those of draft.h.
 */
 int bloom_draft_empty(sqlite3_context *context, BloomDraft *draft); /* unsized, without layers */
-int bloom_draft_sized(sqlite3_context *context, BloomDraft *draft, const BloomParams *params);
+int bloom_draft_sized(sqlite3_context *context, BloomDraft *draft, const BloomParams *params,
+                      const BloomGeometry *geometry);
 int bloom_draft_copy(sqlite3_context *context, BloomDraft *draft, const BloomFilter *from);
 
 /* Says why a draft could not be made or grown: n, p and the sizes, what would fit. */

@@ -51,16 +51,20 @@ static int append_geometry(BloomDraft *draft, uint64_t capacity, float rate,
   return BLOOM_DONE;
 }
 
-int bloom_draft_append(BloomDraft *draft, uint64_t capacity, float rate) {
-  BloomGeometry geometry;
-  int code;
-  if (!bloom_geometry(capacity, rate, &geometry)) return BLOOM_TOO_LARGE;
-  code = append_geometry(draft, capacity, rate, &geometry);
+static int append_empty(BloomDraft *draft, uint64_t capacity, float rate,
+                        const BloomGeometry *geometry) {
+  int code = append_geometry(draft, capacity, rate, geometry);
   if (code == BLOOM_DONE) {
     uint64_t at = draft->filter.layers[draft->filter.layer_count - 1].offset;
     memset(draft->bytes + at, 0, (size_t)(draft->filter.size - at));
   }
   return code;
+}
+
+int bloom_draft_append(BloomDraft *draft, uint64_t capacity, float rate) {
+  BloomGeometry geometry;
+  if (!bloom_geometry(capacity, rate, &geometry)) return BLOOM_TOO_LARGE;
+  return append_empty(draft, capacity, rate, &geometry);
 }
 
 int bloom_draft_append_copy(BloomDraft *draft, const BloomFilter *from, unsigned layer) {
@@ -74,16 +78,15 @@ int bloom_draft_append_copy(BloomDraft *draft, const BloomFilter *from, unsigned
   return code;
 }
 
-int bloom_draft_start_sized(BloomDraft *draft, const BloomParams *params) {
-  int code = bloom_draft_start_empty(draft);
-  if (code != BLOOM_DONE) return code;
+int bloom_draft_start_sized(BloomDraft *draft, const BloomParams *params,
+                            const BloomGeometry *geometry) {
   draft->filter.n = params->n;
   draft->filter.p = params->p;
   draft->filter.kind = params->kind;
   draft->filter.cell_bits = params->kind == BLOOM_COUNTING ? 4 : 1;
-  code = bloom_draft_append(draft, params->n, params->p);
-  if (code != BLOOM_DONE) bloom_draft_free(draft);
-  return code;
+  draft->filter.body = draft->filter.size = bloom_header_bytes(0);
+  return geometry ? append_empty(draft, params->n, params->p, geometry)
+                  : bloom_draft_append(draft, params->n, params->p);
 }
 
 /* Layer by layer: those of a bloom_ref do not lie as in a blob. */
@@ -143,11 +146,13 @@ uint64_t bloom_draft_early_keys(const BloomDraft *draft, double *budget) {
     FEW_KEYS = 64
   };
   const BloomGeometry *geometry = &draft->filter.layers[0].geometry;
-  double n = (double)draft->filter.n, half = bloom_keys_at(geometry, draft->filter.p / 2.0);
-  uint64_t early = 0;
-  if (draft->filter.n >= FEW_KEYS) early = (uint64_t)fmin(n, fmax(half, n - BLOOM_LATE_KEYS));
-  *budget = draft->filter.p - bloom_rate_at(geometry, (double)early);
-  return early;
+  double n = (double)draft->filter.n, half, early;
+  *budget = draft->filter.p;
+  if (draft->filter.n < FEW_KEYS) return 0;
+  half = bloom_keys_at(geometry, draft->filter.p / 2.0);
+  early = floor(fmin(n, fmax(half, n - BLOOM_LATE_KEYS)));
+  *budget -= bloom_rate_at(geometry, early);
+  return (uint64_t)early;
 }
 
 /* ---- merging ---- */

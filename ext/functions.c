@@ -216,7 +216,7 @@ static void new_function(sqlite3_context *context, int argc, sqlite3_value **arg
   BloomDraft draft;
   int code;
   if (!bloom_params(context, "bloom_new", argc, argv, &params)) return;
-  code = bloom_draft_sized(context, &draft, &params);
+  code = bloom_draft_sized(context, &draft, &params, NULL);
   if (code != SQLITE_OK) {
     bloom_fail_draft(context, "bloom_new", code, params.n, params.p,
                      params.kind == BLOOM_COUNTING ? 4 : 1);

@@ -9,7 +9,8 @@
 
 enum {
   BUCKETS = 256,
-  SHORT_RUN = 32
+  SHORT_RUN = 32,
+  AHEAD = 16 /* hashes of each bucket that are fetched before their turn */
 };
 
 static void insertion_sort(uint64_t *hashes, uint64_t count) {
@@ -40,6 +41,7 @@ static void sort_from(uint64_t *hashes, uint64_t count, unsigned shift) {
       uint64_t hash = hashes[next[b]];
       for (unsigned to = hash >> shift & 0xff; to != b; to = hash >> shift & 0xff) {
         uint64_t other = hashes[next[to]];
+        BLOOM_PREFETCH(hashes + next[to] + AHEAD);
         hashes[next[to]++] = hash;
         hash = other;
       }
@@ -64,4 +66,28 @@ uint64_t bloom_hashes_unique(uint64_t *hashes, uint64_t count, unsigned copies,
   }
   if (distinct) *distinct = different;
   return kept;
+}
+
+uint64_t bloom_hashes_new(uint64_t *hashes, uint64_t sorted, uint64_t count) {
+  uint64_t kept = sorted, known = 0;
+  sort_from(hashes + sorted, count - sorted, 56);
+  for (uint64_t i = sorted; i < count; i++) {
+    while (known < sorted && hashes[known] < hashes[i]) known++;
+    if (known < sorted && hashes[known] == hashes[i]) continue;
+    if (kept == sorted || hashes[kept - 1] != hashes[i]) hashes[kept++] = hashes[i];
+  }
+  return kept;
+}
+
+void bloom_hashes_merge(uint64_t *hashes, uint64_t sorted, uint64_t count) {
+  uint64_t *second = hashes + count, left = count - sorted;
+  if (left > 0) memcpy(second, hashes + sorted, (size_t)left * sizeof *hashes);
+  while (left > 0) {
+    /* Without a branch, which would be mispredicted half of the time. */
+    bool first = sorted > 0 && hashes[sorted - (sorted > 0)] > second[left - 1];
+    const uint64_t *from = first ? hashes + sorted : second + left;
+    hashes[--count] = from[-1];
+    sorted -= first;
+    left -= !first;
+  }
 }

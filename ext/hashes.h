@@ -11,4 +11,12 @@
 ** many are kept; *distinct, if not NULL, is the number of different ones. */
 uint64_t bloom_hashes_unique(uint64_t *hashes, uint64_t count, unsigned copies, uint64_t *distinct);
 
+/* The same with one copy of each, for hashes of which the first `sorted` are so already. They stay
+** where they are; those kept of the others follow in order. */
+uint64_t bloom_hashes_new(uint64_t *hashes, uint64_t sorted, uint64_t count);
+
+/* Makes one order of the two that bloom_hashes_new leaves. Needs memory for the second one again
+** behind the hashes. */
+void bloom_hashes_merge(uint64_t *hashes, uint64_t sorted, uint64_t count);
+
 #endif

@@ -51,6 +51,9 @@ uint8_t *bloom_key_encode(const BloomKey *key, uint8_t *to); /* returns the end 
 ** the text to UTF-8 or expand the blob. */
 int bloom_key_read(sqlite3_value *value, BloomKey *key);
 
+/* The hash of text that may_be_number; returns the key's type bit. */
+unsigned bloom_key_hash_spelt(const uint8_t *text, uint64_t size, uint64_t *hash);
+
 /* Both in one call, for the rows of a query: the key's type bit, 0 for NULL, or -1 when memory ran
 ** out. */
 int bloom_key_hash_value(sqlite3_value *value, uint64_t *hash);

@@ -51,10 +51,12 @@ BLOOM_INLINE int hash_of_value(sqlite3_value *value, uint64_t *hash) {
   if (type == SQLITE_TEXT) {
     const uint8_t *text = sqlite3_value_text(value);
     uint64_t size = (uint64_t)sqlite3_value_bytes(value);
-    if (BLOOM_LIKELY(text && !may_be_number(text, size))) {
-      *hash = XXH3_64bits(text, (size_t)size);
-      return BLOOM_TYPE_TEXT;
+    if (BLOOM_UNLIKELY(text == NULL)) return -1;
+    if (BLOOM_UNLIKELY(may_be_number(text, size))) {
+      return (int)bloom_key_hash_spelt(text, size, hash);
     }
+    *hash = XXH3_64bits(text, (size_t)size);
+    return BLOOM_TYPE_TEXT;
   } else if (type == SQLITE_INTEGER) {
     *hash = hash_integer(sqlite3_value_int64(value));
     return BLOOM_TYPE_INTEGER;

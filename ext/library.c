@@ -133,7 +133,7 @@ static int build(BloomDraft *draft, uint64_t *hashes, uint64_t count, BloomParam
   if (sized_by_keys) {
     count = bloom_hashes_unique(hashes, count, counting ? BLOOM_COUNTER_MAX : 1, &params->n);
   }
-  code = bloom_draft_start_sized(draft, params);
+  code = bloom_draft_start_sized(draft, params, NULL);
   if (code != BLOOM_DONE) return code;
   if (counting || sized_by_keys) {
     put_all(draft, hashes, count);

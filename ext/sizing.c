@@ -101,12 +101,17 @@ static uint64_t lines_units(unsigned k, double rate) {
   return low;
 }
 
-/* The better of the two whole k around log2(1/rate), by the cells that it needs. */
-static unsigned best_k(double rate, uint64_t (*units)(unsigned k, double rate)) {
+/* The better of the two whole k around log2(1/rate), by the cells that it needs: *units a key. */
+static unsigned best_k(double rate, uint64_t (*units_of)(unsigned k, double rate),
+                       uint64_t *units) {
   double ideal = -log2(rate);
   unsigned k = ideal < 1 ? 1 : ideal > BLOOM_MAX_K ? BLOOM_MAX_K : (unsigned)ideal;
+  *units = units_of(k, rate);
   if (rate >= 0.5 || k == BLOOM_MAX_K) return k;
-  return units(k + 1, rate) < units(k, rate) ? k + 1 : k;
+  uint64_t next = units_of(k + 1, rate);
+  if (next >= *units) return k;
+  *units = next;
+  return k + 1;
 }
 
 /* Cells beyond n c: two for rounding up, and the small-n correction to Bloom's formula, checked
@@ -121,18 +126,20 @@ static uint64_t cells_for(uint64_t keys, uint64_t units) {
 }
 
 double bloom_cells_needed(double keys, float rate) {
-  unsigned k = best_k(rate, flat_units);
-  double flat = keys * (double)flat_units(k, rate) / (1 << UNIT_BITS) + (double)flat_extra(k);
+  uint64_t units;
+  unsigned k = best_k(rate, flat_units, &units);
+  double flat = keys * (double)units / (1 << UNIT_BITS) + (double)flat_extra(k);
   if (flat < FLAT_BELOW) return flat;
-  k = best_k(rate, lines_units);
-  return keys * (double)lines_units(k, rate) / (1 << UNIT_BITS) + SAME_LINE_CELLS;
+  best_k(rate, lines_units, &units);
+  return keys * (double)units / (1 << UNIT_BITS) + SAME_LINE_CELLS;
 }
 
 /* With probability 1/lines two of a key's lines are one, and its rate is then up to a tenth
 ** higher for each of the L(L-1)/2 pairs; 80 cells outweigh that at every k. */
 static void size_lines(uint64_t keys, float rate, BloomGeometry *geometry) {
-  unsigned k = best_k(rate, lines_units);
-  uint64_t cells = cells_for(keys, lines_units(k, rate)) + SAME_LINE_CELLS;
+  uint64_t units;
+  unsigned k = best_k(rate, lines_units, &units);
+  uint64_t cells = cells_for(keys, units) + SAME_LINE_CELLS;
   geometry->lines = (cells + BLOOM_LINE_CELLS - 1) / BLOOM_LINE_CELLS;
   geometry->line_bits = BLOOM_LINE_CELLS;
   geometry->k = (uint8_t)k;
@@ -140,8 +147,8 @@ static void size_lines(uint64_t keys, float rate, BloomGeometry *geometry) {
 }
 
 bool bloom_geometry(uint64_t keys, float rate, BloomGeometry *geometry) {
-  unsigned k = best_k(rate, flat_units);
-  uint64_t units = flat_units(k, rate);
+  uint64_t units;
+  unsigned k = best_k(rate, flat_units, &units);
   if ((double)keys * (double)units >= MAX_LAYER_CELLS * (1 << UNIT_BITS) * 0.98) return false;
   uint64_t cells = cells_for(keys, units) + flat_extra(k);
   if (cells >= FLAT_BELOW) {

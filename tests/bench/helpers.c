@@ -1,5 +1,5 @@
 /* helpers.c: the SQL functions of the bench: keys, floors and checks. See bench.h. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "bench.h"
 
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "platform.h"
 
 /* A bijection of 64-bit numbers (Stafford's variant 13 of MurmurHash3's finalizer), so that
 ** different numbers give different keys, in no order. */
@@ -51,14 +52,24 @@ static void hex_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
   sqlite3_result_text(context, key, sizeof key, SQLITE_TRANSIENT);
 }
 
-/* Of 51 bits: a million pairs or two do not collide. */
+/* 16 digits, different for every pair of i below 2^40 and seed below 2^10: a bijection of 50 bits. */
+static uint64_t sixteen_digits(sqlite3_value **argv) {
+  const uint64_t bits = (UINT64_C(1) << 50) - 1;
+  uint64_t x =
+      (uint64_t)sqlite3_value_int64(argv[0]) + ((uint64_t)sqlite3_value_int64(argv[1]) << 40);
+  for (int round = 0; round < 2; round++) {
+    x = (x ^ x >> 25) * UINT64_C(0xbf58476d1ce4e5b9) & bits;
+  }
+  return UINT64_C(1000000000000000) + (x ^ x >> 25);
+}
+
 static void number_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
-  sqlite3_result_int64(context, (sqlite3_int64)(1000000000000000 + (mixed_pair(argv) >> 14)));
+  sqlite3_result_int64(context, (sqlite3_int64)sixteen_digits(argv));
 }
 
 static void digit_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  char *key = sqlite3_mprintf("%llu", 1000000000000000 + (mixed_pair(argv) >> 14));
+  char *key = sqlite3_mprintf("%llu", sixteen_digits(argv));
   (void)argc;
   sqlite3_result_text(context, key, -1, sqlite3_free);
 }
@@ -89,14 +100,46 @@ static void no_work(sqlite3_context *context, int argc, sqlite3_value **argv) {
   sqlite3_result_int(context, 0);
 }
 
+/* The first argument's bytes, as lines of the cache in large pages, kept for a statement. */
+typedef struct Lines {
+  uint64_t count;
+  unsigned char *memory, *first;
+} Lines;
+
+static void free_lines(void *memory) {
+  Lines *lines = memory;
+  sqlite3_free(lines->memory);
+  sqlite3_free(lines);
+}
+
+static void keep_lines(sqlite3_context *context, sqlite3_value *bytes) {
+  Lines *lines = sqlite3_malloc(sizeof *lines);
+  uint64_t size = (uint64_t)sqlite3_value_bytes(bytes) / 64 * 64;
+  if (lines == NULL) return;
+  lines->count = size / 64;
+  lines->memory = sqlite3_malloc64(size + 64);
+  if (lines->memory == NULL) {
+    sqlite3_free(lines);
+    return;
+  }
+  large_pages(lines->memory, size + 64);
+  lines->first = lines->memory + (64 - (uintptr_t)lines->memory % 64) % 64;
+  memcpy(lines->first, sqlite3_value_blob(bytes), size);
+  sqlite3_set_auxdata(context, 0, lines, free_lines);
+}
+
 /* The line's place depends on the key's bytes, of which there are 8 at least, and the answer on the
 ** line's. */
 static void line_read(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const unsigned char *bytes = sqlite3_value_blob(argv[0]);
-  uint64_t lines = (uint64_t)sqlite3_value_bytes(argv[0]) / 64, key, word;
+  Lines *lines = sqlite3_get_auxdata(context, 0);
+  uint64_t key, word = 0;
   (void)argc;
   memcpy(&key, sqlite3_value_text(argv[1]), sizeof key);
-  memcpy(&word, bytes + ((mixed(key) >> 32) * lines >> 32) * 64, sizeof word);
+  if (lines) {
+    memcpy(&word, lines->first + ((mixed(key) >> 32) * lines->count >> 32) * 64, sizeof word);
+  } else {
+    keep_lines(context, argv[0]);
+  }
   sqlite3_result_int(context, word == UINT64_MAX);
 }
 

@@ -93,11 +93,42 @@ static void ordered_input(void **state) {
   }
 }
 
+/* New hashes behind a sorted run, and both in one order, against one sort of all. */
+static void runs(void **state) {
+  enum {
+    MOST = 3000
+  };
+  static uint64_t hashes[3 * MOST], copy[MOST];
+  uint64_t seed = 2;
+  (void)state;
+  for (unsigned round = 0; round < 20000; round++) {
+    uint64_t bits = next_random(&seed) | next_random(&seed) << 60, distinct, wanted;
+    uint64_t count = next_random(&seed) % (round % 50 ? 90 : MOST);
+    uint64_t first = next_random(&seed) % (count + 1);
+    if (round % 3 == 0) bits &= next_random(&seed) & next_random(&seed) & next_random(&seed);
+    for (uint64_t i = 0; i < count; i++) copy[i] = hashes[i] = next_random(&seed) & bits;
+    uint64_t sorted = bloom_hashes_unique(hashes, first, 1, &distinct);
+    memmove(hashes + sorted, hashes + first, (count - first) * sizeof *hashes);
+    uint64_t kept = bloom_hashes_new(hashes, sorted, sorted + count - first);
+    expected_unique(copy, first, 1, &wanted);
+    assert_memory_equal(hashes, copy, sorted * sizeof *hashes); /* the first run stays */
+    for (uint64_t i = sorted + 1; i < kept; i++) assert_true(hashes[i - 1] < hashes[i]);
+    memmove(copy + sorted, copy + first, (count - first) * sizeof *copy);
+    uint64_t all = expected_unique(copy, sorted + count - first, 1, &wanted);
+    assert_int_equal(kept, all);
+    memset(hashes + kept + (kept - sorted), 0x51, sizeof *hashes); /* must stay */
+    bloom_hashes_merge(hashes, sorted, kept);
+    assert_memory_equal(hashes, copy, all * sizeof *hashes);
+    assert_true(hashes[kept + (kept - sorted)] == UINT64_C(0x5151515151515151));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_qsort),
       cmocka_unit_test(many_small_ones),
       cmocka_unit_test(ordered_input),
+      cmocka_unit_test(runs),
   };
   return cmocka_run_group_tests_name("hashes", tests, NULL, NULL);
 }

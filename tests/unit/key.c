@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "keyhash.h"
 #include "unit.h"
 
 static sqlite3 *db;
@@ -29,11 +30,15 @@ static sqlite3_stmt *prepare(const char *sql) {
   return statement;
 }
 
-/* key_hash(value): what the extension would put into a filter. key_type(value): its type bit. */
+/* key_hash(value): what the extension would put into a filter, by either way there. key_type(value):
+** its type bit. */
 static void hash_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  uint64_t hash = 0;
+  uint64_t hash = 0, short_way = 0;
   int type = bloom_key_hash_value(argv[0], &hash);
   (void)argc;
+  CHECK(hash_of_value(argv[0], &short_way) == type && short_way == hash, "%s: %llx and %llx",
+        (const char *)sqlite3_value_text(argv[0]), (unsigned long long)short_way,
+        (unsigned long long)hash);
   if (type > 0) sqlite3_result_int64(context, (sqlite3_int64)hash);
 }
 
@@ -301,7 +306,7 @@ static void spelt_numbers(void **state) {
     spell(&y, digits, power, negative, &seed);
     insert_into(a, &x, 0);
     insert_into(b, &y, how);
-    if (how > 0) y.promised = true; /* a bound number is itself, however it was spelt */
+    if (how > 0) y.promised = true;    /* a bound number is itself, however it was spelt */
     if (how == 1 && reads_exactly()) { /* but its TEXT may have 17 digits */
       y.promised = false;
       y.close = true;
@@ -324,13 +329,9 @@ static void spelt_numbers(void **state) {
 /* More than 15 digits alone and no int64, or beyond the largest double: these may differ from their
 ** number. */
 static bool is_beyond(const char *text) {
-  static const char *const beyond[] = {"9223372036854775808",
-                                       "-9223372036854775809",
-                                       "1e400",
-                                       "-1e400",
-                                       "1e1000000000000",
-                                       "1.79769313486232e308",
-                                       "1e309"};
+  static const char *const beyond[] = {
+      "9223372036854775808", "-9223372036854775809", "1e400", "-1e400",
+      "1e1000000000000",     "1.79769313486232e308", "1e309"};
   for (unsigned i = 0; i < COUNT(beyond); i++) {
     if (strcmp(text, beyond[i]) == 0) return true;
   }
@@ -647,6 +648,34 @@ static void nul_ends_numbers(void **state) {
   assert_int_equal(one_number(sql), 9);
 }
 
+/* Digits alone are read eight at a time: every length, and every byte in every place. */
+static void digits_alone(void **state) {
+  char text[24];
+  (void)state;
+  for (unsigned length = 1; length <= 18; length++) {
+    for (unsigned at = 0; at < length; at++) {
+      for (unsigned byte = 0; byte < 256; byte++) {
+        BloomKey key, as_number;
+        uint64_t hash;
+        bool digit = byte >= '0' && byte <= '9';
+        memcpy(text, "123456789012345678901", sizeof "123456789012345678901");
+        text[at] = (char)byte;
+        text[length] = '\0';
+        bloom_key_integer(&as_number, strtoll(text, NULL, 10));
+        bloom_key_text(&key, text, length);
+        assert_int_equal(bloom_key_hash_spelt((const uint8_t *)text, length, &hash), key.type);
+        assert_true(hash == bloom_key_hash(&key));
+        CHECK(!digit || (key.type == BLOOM_TYPE_INTEGER && key.integer == as_number.integer), "%s",
+              text);
+        /* Nothing else in the middle of digits makes the same number of them, but an e of zeros. */
+        CHECK(digit || at == 0 || at + 1 == length || strchr(".eE", (int)byte) ||
+                  key.type == BLOOM_TYPE_TEXT,
+              "%s", text);
+      }
+    }
+  }
+}
+
 /* Types that are never equal differ, and so do all of many keys. */
 static void different_keys_differ(void **state) {
   (void)state;
@@ -719,6 +748,7 @@ int main(void) {
       cmocka_unit_test(special_numbers),
       cmocka_unit_test(canonical_forms),
       cmocka_unit_test(nul_ends_numbers),
+      cmocka_unit_test(digits_alone),
       cmocka_unit_test(different_keys_differ),
       cmocka_unit_test(encodings),
       cmocka_unit_test(tuples),
