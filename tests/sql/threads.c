@@ -4,6 +4,7 @@
 #include "sqltest.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,7 +84,7 @@ static void *work(void *argument) {
   Worker *worker = argument;
   time_t end = time(NULL) + (time_t)seconds;
   sqlite3 *db = worker->shared ? worker->shared : open_bloom(file);
-  sqlite3_busy_timeout(db, 60000);
+  if (!worker->shared) sqlite3_busy_timeout(db, 60000);
   do {
     for (int i = 0; i < QUESTIONS; i++) {
       worker->wrong += !is(db, answers[i], sqlite3_mprintf("%s", questions[i]));
