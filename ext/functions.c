@@ -22,6 +22,7 @@
 #include "extension.h"
 #include "format.h"
 #include "keyhash.h"
+#include "probe.h"
 
 /* ---- bloom_contains and bloom_ref ---- */
 
@@ -158,7 +159,7 @@ BLOOM_INLINE void answer(sqlite3_context *context, const BloomFilter *filter, sq
   uint64_t hash;
   int type = hash_of_value(key, &hash);
   if (BLOOM_LIKELY(type > 0)) {
-    sqlite3_result_int(context, bloom_contains(filter, hash));
+    sqlite3_result_int(context, filter_contains(filter, hash));
   } else if (type < 0) {
     sqlite3_result_error_nomem(context);
   } /* else a NULL key: the result is NULL as it stands */

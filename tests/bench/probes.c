@@ -49,6 +49,15 @@
     .sql = "SELECT count(*) FROM absent WHERE no_work(?1, key)", .check = "?1 = 0", \
     .units = "{m}", .of_limit = "length(key)" \
   }
+#define NOTHING_OF_REF(N, FIXTURE) \
+  { \
+    .name = "floor: a function that does nothing with a bloom_ref", .n = N, .fixture = FIXTURE, \
+    .filters = {FILTER}, .floor = SCAN, \
+    .sql = \
+        "SELECT count(*) FROM absent" \
+        " WHERE no_work((SELECT bloom_ref(filter) FROM filters), key)", \
+    .check = "?1 = 0", .units = "{m}", .of_limit = "length(key)" \
+  }
 #define INDEX(N) \
   { \
     .name = "rival: EXISTS in an index, absent text, " #N " keys", .n = N, .m = MILLION, \
@@ -107,6 +116,7 @@ const Figure bench_probes[] = {
     AT_SIZE("120 KB", 100000, STORED, "0.01", 0, 0, 0, 0, 0),
     INDEX(100000),
     NOTHING(1000000, STORED),
+    NOTHING_OF_REF(1000000, STORED),
     FLOORS("1.2 MB", 1000000, STORED),
     AT_SIZE("1.2 MB", 1000000, STORED, "0.01", 1.12, 690, 1.45, 1.2, 2),
     INDEX(1000000),
