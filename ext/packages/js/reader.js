@@ -17,8 +17,7 @@ export class BadFilter extends Error { // reason: 'not a filter', 'unsupported' 
 }
 // ---- Keys: the canonical form is written to `form`, or is the blob; then it is hashed ----
 
-const TWO32 = 2 ** 32;
-const TYPES = ['integer', 'real', 'text', 'blob'], SEEDS = [1, 2, 0, 3];
+const TWO32 = 2 ** 32, TYPES = ['integer', 'real', 'text', 'blob'], SEEDS = [1, 2, 0, 3];
 const NUMBER = /^[\t-\r ]*([+-]?)(?:(\d+)(?:(\.)(\d*))?|(\.)(\d+))(?:([eE])([+-]?)(\d+))?[\t-\r ]*$/;
 const encoder = new TextEncoder();
 let bytes = new Uint8Array(1024), form = new DataView(bytes.buffer), type = 0, source = form;
@@ -44,12 +43,15 @@ function real(value) {
   if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63) return integer(value);
   const size = Math.abs(value), sign = value < 0 ? -1 : 1;
   if (size < Infinity) {
-    const [digits, e] = size.toExponential(14).split('e');
-    let d = Number(digits.replace('.', ''));
-    // JavaScript rounds ties up, FORMAT.md to even. A tie has a 16th digit, 5, and no more.
-    if (d % 2 && /^.{16}50*e/.test(size.toExponential(16)) &&
-        /^.{16}50*e/.test(size.toExponential(100))) d--;
-    const written = decimal(sign, d, e - 14);
+    let [digits, e] = size.toExponential().split('e'), tie = false; // the fewest that give it back
+    if (digits.length > 16) { // more than 15, and a point
+      [digits, e] = size.toExponential(14).split('e');
+      // JavaScript rounds ties up, FORMAT.md to even. A tie has a 16th digit, 5, and no more.
+      const odd = '13579'.includes(digits[15]), ties = (n) => /^.{16}50*e/.test(size.toExponential(n));
+      tie = odd && ties(16) && ties(100);
+    }
+    const d = Number(digits.replace('.', '')) - tie;
+    const written = decimal(sign, d, e - Math.max(digits.length - 2, 0));
     if (written) return written;
   }
   return twelve(sign, 2 ** 31 - 1);
@@ -64,8 +66,7 @@ function spelt(text) {
   const mantissa = (whole + right + right2).replace(/^0+/, '');
   let c = mantissa.length;
   while (mantissa[c - 1] === '0') c--;
-  if (c > 19) return 0;
-  if (c === 0) return integer(0);
+  if (c > 19 || c === 0) return c ? 0 : integer(0);
   const exponent = e ? Number(eDigits.replace(/^0+/, '').slice(0, 6)) : 0;
   const digits = mantissa.slice(0, c);
   const q = (eMinus === '-' ? -exponent : exponent) - right.length - right2.length + mantissa.length - c;
@@ -88,8 +89,7 @@ function bigInteger(value) {
 
 function utf8(text) {
   if (text.length * 3 > bytes.length) {
-    bytes = new Uint8Array(text.length * 3);
-    source = form = new DataView(bytes.buffer);
+    source = form = new DataView((bytes = new Uint8Array(text.length * 3)).buffer);
   }
   type = 2;
   for (let i = 0; i < text.length; i++) {
