@@ -23,7 +23,7 @@
 #include "probe.h"
 
 enum {
-  MERGE_AHEAD = 8192, /* bytes that a merge asks for before it needs them */
+  MERGE_AHEAD = 2048, /* bytes that a merge asks for before it needs them */
   BATCH = 32          /* hashes whose lines are fetched at once */
 };
 
@@ -225,9 +225,31 @@ static uint64_t occupied_bits(uint64_t word, unsigned cell_bits) {
   return word & UINT64_C(0x1111111111111111);
 }
 
+/* Adds three words bit by bit: *sum keeps the ones, the carries are returned. */
+BLOOM_INLINE uint64_t add_bits(uint64_t *sum, uint64_t a, uint64_t b) {
+  uint64_t differ = *sum ^ a, carry = (*sum & a) | (differ & b);
+  *sum = differ ^ b;
+  return carry;
+}
+
+/* The occupied bits of a line's words are added up before they are counted (Harley's and Seal's
+** method: Warren, Hacker's Delight, 2nd edition, section 5-1), which takes half the time. */
 static uint64_t occupied_in(const uint8_t *cells, uint64_t size, unsigned cell_bits) {
   uint8_t tail[8] = {0};
-  uint64_t count = 0, at = 0;
+  uint64_t count = 0, at = 0, ones = 0, twos = 0, fours = 0;
+  for (; at + LINE_BYTES <= size; at += LINE_BYTES) {
+    uint64_t word[LINE_BYTES / 8];
+    BLOOM_UNROLL
+    for (unsigned i = 0; i < LINE_BYTES / 8; i++) {
+      word[i] = occupied_bits(load_le64(cells + at + 8 * i), cell_bits);
+    }
+    uint64_t two = add_bits(&ones, word[0], word[1]), more = add_bits(&ones, word[2], word[3]);
+    uint64_t four = add_bits(&twos, two, more);
+    two = add_bits(&ones, word[4], word[5]);
+    more = add_bits(&ones, word[6], word[7]);
+    count += 8 * (uint64_t)popcount64(add_bits(&fours, four, add_bits(&twos, two, more)));
+  }
+  count += 4 * (uint64_t)popcount64(fours) + 2 * (uint64_t)popcount64(twos) + popcount64(ones);
   for (; at + 8 <= size; at += 8) {
     count += popcount64(occupied_bits(load_le64(cells + at), cell_bits));
   }
@@ -333,20 +355,20 @@ static uint8_t merge_counters(unsigned a, unsigned b, enum BloomMerge merge) {
   return (uint8_t)(low | high << 4);
 }
 
-/* Eight words at a time, which compilers turn into vectors; then what is left. */
-BLOOM_INLINE void merge_bits(uint8_t *into, const uint8_t *from, uint64_t size,
+/* A line at a time, word by word, which compilers turn into vectors; then what is left. */
+BLOOM_INLINE void merge_bits(uint8_t *restrict into, const uint8_t *restrict from, uint64_t size,
                              enum BloomMerge merge) {
   uint64_t at = 0;
   for (; at + LINE_BYTES <= size; at += LINE_BYTES) {
-    uint64_t a[LINE_BYTES / 8], b[LINE_BYTES / 8];
     BLOOM_PREFETCH(into + at + MERGE_AHEAD);
-    memcpy(a, into + at, sizeof a);
-    memcpy(b, from + at, sizeof b);
     BLOOM_UNROLL
-    for (unsigned i = 0; i < LINE_BYTES / 8; i++) {
-      a[i] = merge == BLOOM_UNION ? a[i] | b[i] : a[i] & b[i];
+    for (unsigned i = 0; i < LINE_BYTES; i += 8) {
+      uint64_t a, b;
+      memcpy(&a, into + at + i, 8);
+      memcpy(&b, from + at + i, 8);
+      a = merge == BLOOM_UNION ? a | b : a & b;
+      memcpy(into + at + i, &a, 8);
     }
-    memcpy(into + at, a, sizeof a);
   }
   for (; at < size; at++) {
     into[at] = (uint8_t)(merge == BLOOM_UNION ? into[at] | from[at] : into[at] & from[at]);
