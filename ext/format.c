@@ -172,10 +172,9 @@ bool bloom_decode(const void *blob, uint64_t size, BloomFilter *filter,
   return decode_agrees(filter, reason);
 }
 
-/* Bits behind a flat layer's last cell, up to the end of its last byte. */
-static bool padding_is_zero(const BloomFilter *filter, const BloomLayer *layer) {
-  uint64_t bits = bloom_cells(&layer->geometry) * filter->cell_bits;
-  return bits % 8 == 0 || filter->bytes[layer->offset + bits / 8] >> bits % 8 == 0;
+bool bloom_padding_is_zero(const BloomLayer *layer, unsigned cell_bits, const uint8_t *bytes) {
+  uint64_t bits = bloom_cells(&layer->geometry) * cell_bits;
+  return bits % 8 == 0 || bytes[layer->offset + bits / 8] >> bits % 8 == 0;
 }
 
 bool bloom_intact(const BloomFilter *filter) {
@@ -184,7 +183,7 @@ bool bloom_intact(const BloomFilter *filter) {
     return false;
   }
   for (unsigned i = 0; i < filter->layer_count; i++) {
-    if (!padding_is_zero(filter, &filter->layers[i])) return false;
+    if (!bloom_padding_is_zero(&filter->layers[i], filter->cell_bits, filter->bytes)) return false;
   }
   return true;
 }
@@ -203,7 +202,7 @@ bool bloom_merge_intact(uint8_t *into, const BloomFilter *filter, enum BloomMerg
     bloom_merge_cells(into + at, from + at, block, filter->cell_bits, merge);
   }
   return XXH3_64bits_digest(&state) == filter->body_hash &&
-         padding_is_zero(filter, &filter->layers[0]);
+         bloom_padding_is_zero(&filter->layers[0], filter->cell_bits, filter->bytes);
 }
 
 void bloom_append_layer(BloomFilter *filter, uint64_t capacity, float rate,

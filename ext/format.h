@@ -36,6 +36,10 @@ bool bloom_decode(const void *bytes, uint64_t size, BloomFilter *filter,
 bool bloom_decode_header(const void *bytes, uint64_t size, BloomFilter *filter,
                          char reason[BLOOM_REASON_BYTES]);
 
+/* The bits behind a flat layer's last cell, up to the end of its last byte. `bytes` is what the
+** layer's offset counts from. */
+bool bloom_padding_is_zero(const BloomLayer *layer, unsigned cell_bits, const uint8_t *bytes);
+
 /* Reads every cell: true when the body's checksum holds and the padding is 0. */
 bool bloom_intact(const BloomFilter *filter);
 #define BLOOM_BODY_DAMAGED "damaged filter: the body's checksum does not match" /* if not */

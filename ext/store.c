@@ -337,6 +337,13 @@ static int read_block(BloomStore *store, sqlite3_int64 id, sqlite3_stmt **read,
   return SQLITE_OK;
 }
 
+/* A layer's last chunk may have bits behind the last cell: they are 0, as in every filter. */
+static bool padding_holds(const BloomStore *store, unsigned layer, uint64_t chunk) {
+  const BloomFilter *filter = &store->filter;
+  return chunk + 1 < store->first_chunk[layer + 1] ||
+         bloom_padding_is_zero(&filter->layers[layer], filter->cell_bits, store->cells);
+}
+
 static int load_chunk(BloomStore *store, uint64_t chunk) {
   unsigned layer = layer_of(store, chunk);
   sqlite3_int64 id = chunk_id(layer, chunk - store->first_chunk[layer]);
@@ -355,6 +362,11 @@ static int load_chunk(BloomStore *store, uint64_t chunk) {
   }
   if (code == SQLITE_OK) {
     memcpy(at, block + CHECK_BYTES, (size_t)size);
+    if (!padding_holds(store, layer, chunk)) {
+      code = fail_damaged(store, id, "has bits behind the last cell");
+    }
+  }
+  if (code == SQLITE_OK) {
     store->flags[chunk] |= CHUNK_LOADED;
     store->unloaded--;
   }
