@@ -39,8 +39,8 @@ typedef struct BloomDraft {
 ** two parsers read one ulp apart gives one filter. False: not from BLOOM_MIN_P to below 1. */
 bool bloom_read_p(double number, float *p);
 
-/* Without bytes; then one of the three below. `geometry`, unless NULL, is what bloom_geometry says of
-** the parameters. */
+/* Without bytes; then one of the three below. `geometry`, unless NULL, is what bloom_geometry says
+** of the parameters. */
 void bloom_draft_start(BloomDraft *draft, uint64_t limit, void *(*resize)(void *, uint64_t));
 int bloom_draft_start_empty(BloomDraft *draft); /* unsized, without layers */
 int bloom_draft_start_sized(BloomDraft *draft, const BloomParams *params,

@@ -13,8 +13,8 @@
 ** Computationally easy, spectrally good multipliers, table 5). The articles' double hashing a + i b
 ** was left: its rate has a floor of its own (25 to 193 times p at p = 1e-6).
 **
-** The bodies below, and those of probes in probe.h, are always inlined with constant k and L, so that
-** the powers of C become constants and the loops straight code.
+** The bodies below, and those of probes in probe.h, are always inlined with constant k and L, so
+** that the powers of C become constants and the loops straight code.
 */
 #include "filter.h"
 
@@ -139,6 +139,10 @@ bool bloom_layer_contains(const BloomLayer *layer, unsigned cell_bits, const uin
   return layer_contains(layer, cell_bits, bytes, hash);
 }
 
+bool bloom_contains(const BloomFilter *filter, uint64_t hash) {
+  return filter_contains(filter, hash);
+}
+
 unsigned bloom_layer_insert(const BloomLayer *layer, uint8_t *bytes, uint64_t hash) {
   uint64_t positions[BLOOM_MAX_K];
   unsigned fresh = 0;
@@ -232,8 +236,8 @@ BLOOM_INLINE uint64_t add_bits(uint64_t *sum, uint64_t a, uint64_t b) {
   return carry;
 }
 
-/* The same for the occupied bits of four words: *sum and *twos keep, the carries of four are returned.
-*/
+/* The same for the occupied bits of four words: *sum and *twos keep theirs, the carries of four are
+** returned. */
 BLOOM_INLINE uint64_t add_words(uint64_t *sum, uint64_t *twos, const uint8_t *words,
                                 unsigned cell_bits) {
   uint64_t two = add_bits(sum, occupied_bits(load_le64(words), cell_bits),
@@ -359,7 +363,7 @@ static uint8_t merge_counters(unsigned a, unsigned b, enum BloomMerge merge) {
   return (uint8_t)(low | high << 4);
 }
 
-/* A line at a time, word by word, which compilers turn into vectors; then what is left. */
+/* A line at a time, word by word: arrays of words were copied to the stack; then what is left. */
 BLOOM_INLINE void merge_bits(uint8_t *restrict into, const uint8_t *restrict from, uint64_t size,
                              enum BloomMerge merge) {
   uint64_t at = 0;

@@ -69,14 +69,7 @@ void bloom_layer_prefetch(const BloomLayer *layer, const uint8_t *bytes, uint64_
 void bloom_layer_positions(const BloomLayer *layer, uint64_t hash, uint64_t cells[BLOOM_MAX_K]);
 
 /* true: the key may be in; false: it was certainly never put in. */
-BLOOM_INLINE bool bloom_contains(const BloomFilter *filter, uint64_t hash) {
-  for (unsigned i = 0; i < filter->layer_count; i++) {
-    if (bloom_layer_contains(&filter->layers[i], filter->cell_bits, filter->bytes, hash)) {
-      return true;
-    }
-  }
-  return false;
-}
+bool bloom_contains(const BloomFilter *filter, uint64_t hash);
 
 /* What the cells say. */
 typedef struct BloomFacts {

@@ -179,19 +179,17 @@ static double nearest_double(const Decimal *number) {
 
 /* What SQLite reads from digits alone is an integer, if it fits; with a point or an exponent a
 ** double. More digits than are certain stay text. */
-static bool set_number(BloomKey *key, const Decimal *number) {
+static void set_number(BloomKey *key, const Decimal *number) {
   uint64_t magnitude;
   bool integral = decimal_magnitude(number, &magnitude);
   if (number->whole && integral) {
     set_integer(key, (int64_t)(number->negative ? wrapping_sub(0, magnitude) : magnitude));
-    return true;
-  }
-  if (!number->whole && (integral || number->count > REAL_DIGITS)) {
+  } else if (!number->whole && (integral || number->count > REAL_DIGITS)) {
     double real = nearest_double(number);
     if (real - real == 0) set_real(key, real);
-    return real - real == 0;
+  } else if (number->count <= REAL_DIGITS) {
+    set_decimal(key, number);
   }
-  return number->count <= REAL_DIGITS && set_decimal(key, number);
 }
 
 /* Eight digits at a time: the sums of pairs, of fours and of eight are each one multiplication
@@ -221,16 +219,20 @@ BLOOM_INLINE bool read_digits(const uint8_t *at, uint64_t size, uint64_t *number
   return true;
 }
 
-static BLOOM_NOINLINE bool read_spelt_number(BloomKey *key) {
+static BLOOM_NOINLINE void read_other_number(BloomKey *key) {
   Decimal number;
+  const uint8_t *end = key->bytes + key->size, *nul = memchr(key->bytes, 0, (size_t)key->size);
+  if (read_decimal(key->bytes, nul ? nul : end, &number)) set_number(key, &number);
+}
+
+/* Makes a key of text, which is not empty, the number that it spells, if it spells one. */
+BLOOM_INLINE void read_spelt_number(BloomKey *key) {
   uint64_t magnitude;
-  const uint8_t *end = key->bytes + key->size, *nul;
-  if (read_digits(key->bytes, key->size, &magnitude)) {
+  if (BLOOM_LIKELY(read_digits(key->bytes, key->size, &magnitude))) {
     set_integer(key, (int64_t)magnitude);
-    return true;
+  } else {
+    read_other_number(key);
   }
-  nul = memchr(key->bytes, 0, (size_t)key->size);
-  return read_decimal(key->bytes, nul ? nul : end, &number) && set_number(key, &number);
 }
 
 /* ---- values ---- */
@@ -324,11 +326,6 @@ int bloom_key_read(sqlite3_value *value, BloomKey *key) {
 
 unsigned bloom_key_hash_spelt(const uint8_t *text, uint64_t size, uint64_t *hash) {
   BloomKey key = {BLOOM_TYPE_TEXT, 0, 0, text, size};
-  uint64_t magnitude;
-  if (BLOOM_LIKELY(read_digits(text, size, &magnitude))) {
-    *hash = hash_integer((int64_t)magnitude);
-    return BLOOM_TYPE_INTEGER;
-  }
   read_spelt_number(&key);
   *hash = bloom_key_hash(&key);
   return key.type;

@@ -11,7 +11,6 @@
 #include "draft.h"
 #include "hashes.h"
 #include "key.h"
-#include "probe.h"
 
 struct BloomReader {
   BloomFilter filter;
@@ -205,7 +204,7 @@ BloomReader *bloom_reader_open(const void *bytes, size_t size, char error[BLOOM_
 }
 
 bool bloom_reader_contains(const BloomReader *reader, uint64_t hash) {
-  return filter_contains(&reader->filter, hash);
+  return bloom_contains(&reader->filter, hash);
 }
 
 void bloom_reader_close(BloomReader *reader) {

@@ -1,8 +1,8 @@
 /* probe.h: the shortest way from a hash to an answer, for the functions that go it once a row.
 **
-** Kernel room: no SQLite. The bodies are always inlined with constant k and L, so that the powers of
-** the multiplier become constants and the loops straight code; with variable loops a probe takes 1.3
-** times as long. filter.c says where the positions come from.
+** Kernel room: no SQLite. The bodies are always inlined with constant k and L, so that the powers
+** of the multiplier become constants and the loops straight code; with variable loops a probe takes
+** 1.3 times as long. filter.c says where the positions come from.
 */
 #ifndef BLOOM_PROBE_H
 #define BLOOM_PROBE_H

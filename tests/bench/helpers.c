@@ -52,7 +52,8 @@ static void hex_key(sqlite3_context *context, int argc, sqlite3_value **argv) {
   sqlite3_result_text(context, key, sizeof key, SQLITE_TRANSIENT);
 }
 
-/* 16 digits, different for every pair of i below 2^40 and seed below 2^10: a bijection of 50 bits. */
+/* 16 digits, different for every pair of i below 2^40 and seed below 2^10: a bijection of 50 bits.
+*/
 static uint64_t sixteen_digits(sqlite3_value **argv) {
   const uint64_t bits = (UINT64_C(1) << 50) - 1;
   uint64_t x =

@@ -34,7 +34,7 @@
             REF, NEWER_REF, 0), \
       PROBE("bloom_lookup, absent text, " SIZE, LOOKUP_ABSENT, N, FIXTURE, SCATTER, LOOKUP, 0, 0)
 
-/* What no filter of that size can beat here: a function's call, and one read of memory in it. */
+/* What the machine takes for itself: a function's call, and one read of that memory in it. */
 #define FLOORS(SIZE, N, FIXTURE) \
   { \
     .name = "floor: a function that reads one line of " SIZE, .n = N, .m = MILLION, \

@@ -93,7 +93,7 @@ def apply(row, folder, *options):
 
 
 def check_form(rows):
-    """Every sentence stands in its document, every patch has a row and applies, every row has one."""
+    """Sentences stand in their documents; patches apply; no row lacks one, and none lacks a row."""
     texts = {name: plain(open(name, encoding="utf-8").read()) for name in DOCUMENTS}
     for row in rows:
         if plain(row.promise) not in texts[row.document]:
@@ -195,9 +195,9 @@ def main():
     # Sentences that say the same share a patch and a test, which runs once.
     rows = list({(row.patch, row.command, row.test): row for row in rows}.values())
     if names == ["--form"]:
-        for fault in faults:
-            print(f"not ok promises: {fault}")
-        print(f"ok promises: {len(rows)} rows" if not faults else "", flush=True)
+        lines = [f"not ok promises: {fault}" for fault in faults]
+        for line in lines or [f"ok promises: {len(rows)} rows"]:
+            print(line)
         return bool(faults)
     if names and names[0] != "--some":
         rows = [row for row in rows if row.patch in names]

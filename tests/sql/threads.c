@@ -1,6 +1,7 @@
-/* threads [SECONDS]: 8 threads build, merge and probe filters and write to one bloom table, each on a
-** connection of its own and then all on one that they share; all answers equal those of one thread,
-** and no key that was inserted is ever missed. Meant to be compiled with -fsanitize=thread. */
+/* threads [SECONDS]: 8 threads build, merge and probe filters and write to one bloom table, each on
+** a connection of its own and then all on one that they share; all answers equal those of one
+** thread, and no key that was inserted is ever missed. Meant to be compiled with
+** -fsanitize=thread. */
 #include "sqltest.h"
 
 #include <pthread.h>
@@ -70,9 +71,8 @@ static char *missed(const Worker *worker, int statements) {
 
 static bool insert_some(sqlite3 *db, Worker *worker) {
   char *sql = sqlite3_mprintf(
-      "INSERT INTO seen WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < "
-      "%d)"
-      " SELECT 'w%d-' || (%d + i) FROM c",
+      "INSERT INTO seen WITH RECURSIVE c(i) AS"
+      " (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT 'w%d-' || (%d + i) FROM c",
       ROWS, worker->number, worker->inserted * ROWS);
   bool inserted = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
   sqlite3_free(sql);
@@ -113,8 +113,7 @@ static void run_threads(const char *name, sqlite3 *shared) {
   int wrong = 0, inserted = 0, lost = 0;
   sqlite3 *db = open_bloom(file);
   char *sql = sqlite3_mprintf(
-      "DROP TABLE IF EXISTS seen; CREATE VIRTUAL TABLE seen USING bloom("
-      "n=%d, p=0.01)",
+      "DROP TABLE IF EXISTS seen; CREATE VIRTUAL TABLE seen USING bloom(n=%d, p=0.01)",
       CAPACITY);
   run_sql(db, sql);
   sqlite3_free(sql);

@@ -30,8 +30,8 @@ static sqlite3_stmt *prepare(const char *sql) {
   return statement;
 }
 
-/* key_hash(value): what the extension would put into a filter, by either way there. key_type(value):
-** its type bit. */
+/* key_hash(value): what the extension would put into a filter, by either way there.
+** key_type(value): its type bit. */
 static void hash_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
   uint64_t hash = 0, short_way = 0;
   int type = bloom_key_hash_value(argv[0], &hash);
@@ -306,7 +306,7 @@ static void spelt_numbers(void **state) {
     spell(&y, digits, power, negative, &seed);
     insert_into(a, &x, 0);
     insert_into(b, &y, how);
-    if (how > 0) y.promised = true;    /* a bound number is itself, however it was spelt */
+    if (how > 0) y.promised = true; /* a bound number is itself, however it was spelt */
     if (how == 1 && reads_exactly()) { /* but its TEXT may have 17 digits */
       y.promised = false;
       y.close = true;
@@ -329,9 +329,13 @@ static void spelt_numbers(void **state) {
 /* More than 15 digits alone and no int64, or beyond the largest double: these may differ from their
 ** number. */
 static bool is_beyond(const char *text) {
-  static const char *const beyond[] = {
-      "9223372036854775808", "-9223372036854775809", "1e400", "-1e400",
-      "1e1000000000000",     "1.79769313486232e308", "1e309"};
+  static const char *const beyond[] = {"9223372036854775808",
+                                       "-9223372036854775809",
+                                       "1e400",
+                                       "-1e400",
+                                       "1e1000000000000",
+                                       "1.79769313486232e308",
+                                       "1e309"};
   for (unsigned i = 0; i < COUNT(beyond); i++) {
     if (strcmp(text, beyond[i]) == 0) return true;
   }
@@ -667,7 +671,7 @@ static void digits_alone(void **state) {
         assert_true(hash == bloom_key_hash(&key));
         CHECK(!digit || (key.type == BLOOM_TYPE_INTEGER && key.integer == as_number.integer), "%s",
               text);
-        /* Nothing else in the middle of digits makes the same number of them, but an e of zeros. */
+        /* In their middle only a point, an e or a NUL leaves a number. */
         CHECK(digit || at == 0 || at + 1 == length || strchr(".eE", (int)byte) ||
                   key.type == BLOOM_TYPE_TEXT,
               "%s", text);
