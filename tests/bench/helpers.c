@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -104,28 +105,25 @@ static void no_work(sqlite3_context *context, int argc, sqlite3_value **argv) {
 /* The first argument's bytes, as lines of the cache in large pages, kept for a statement. */
 typedef struct Lines {
   uint64_t count;
-  unsigned char *memory, *first;
+  unsigned char *first;
 } Lines;
 
 static void free_lines(void *memory) {
   Lines *lines = memory;
-  sqlite3_free(lines->memory);
+  munmap(lines->first, lines->count * 64);
   sqlite3_free(lines);
 }
 
 static void keep_lines(sqlite3_context *context, sqlite3_value *bytes) {
   Lines *lines = sqlite3_malloc(sizeof *lines);
   uint64_t size = (uint64_t)sqlite3_value_bytes(bytes) / 64 * 64;
-  if (lines == NULL) return;
+  /* Pages that the heap has used before stay small. */
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (lines == NULL || memory == MAP_FAILED) abort();
+  large_pages(memory, size);
+  memcpy(memory, sqlite3_value_blob(bytes), size);
   lines->count = size / 64;
-  lines->memory = sqlite3_malloc64(size + 64);
-  if (lines->memory == NULL) {
-    sqlite3_free(lines);
-    return;
-  }
-  large_pages(lines->memory, size + 64);
-  lines->first = lines->memory + (64 - (uintptr_t)lines->memory % 64) % 64;
-  memcpy(lines->first, sqlite3_value_blob(bytes), size);
+  lines->first = memory;
   sqlite3_set_auxdata(context, 0, lines, free_lines);
 }
 
