@@ -285,8 +285,8 @@ static int empty_ring(Build *build, sqlite3_context *context) {
 
 /* What a row's n or p must be for the row to pass at a glance: the first row's number, or NULL. */
 BLOOM_INLINE bool same_number(const Glance *first, sqlite3_value *value) {
-  if (first->null) return sqlite3_value_type(value) == SQLITE_NULL;
-  return sqlite3_value_double(value) == first->number;
+  if (BLOOM_UNLIKELY(first->null)) return sqlite3_value_type(value) == SQLITE_NULL;
+  return !islessgreater(sqlite3_value_double(value), first->number); /* neither is a NaN */
 }
 
 BLOOM_INLINE bool same_at_a_glance(const Build *build, int argc, sqlite3_value **argv) {

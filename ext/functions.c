@@ -165,34 +165,34 @@ BLOOM_INLINE void answer(sqlite3_context *context, const BloomFilter *filter, sq
   } /* else a NULL key: the result is NULL as it stands */
 }
 
-/* A statement's first row, and all rows of a filter that is neither bound nor a bloom_ref. */
-static BLOOM_NOINLINE void contains_slowly(sqlite3_context *context, sqlite3_value **argv) {
-  BloomFilter room;
+/* The filter of a statement's first row, and of all rows where it is neither bound nor a bloom_ref.
+** NULL: that was an error, and it is said. */
+static BLOOM_NOINLINE const BloomFilter *filter_again(sqlite3_context *context,
+                                                      sqlite3_value **argv, BloomFilter *room) {
   const BloomFilter *filter =
-      bloom_filter_arg(context, "bloom_contains", argv[0], argv[1], &room, false);
-  if (filter == &room) {
+      bloom_filter_arg(context, "bloom_contains", argv[0], argv[1], room, false);
+  if (filter == room) {
     if (sqlite3_value_frombind(argv[0])) {
       remember_bound(context, filter);
     } else if (!check_unbound(context, filter)) {
-      return;
+      return NULL;
     }
   }
-  if (filter) answer(context, filter, argv[1]);
+  return filter;
 }
 
 static void contains_function(sqlite3_context *context, int argc, sqlite3_value **argv) {
   BoundFilter *bound = sqlite3_get_auxdata(context, 0);
   const BloomFilter *filter;
+  BloomFilter room;
   (void)argc;
   if (bound) {
     if (BLOOM_UNLIKELY(--bound->rows_left == 0) && !keep_bound(context, bound)) return;
     filter = bound->filter;
   } else {
     filter = sqlite3_value_pointer(argv[0], BLOOM_POINTER_TYPE);
-    if (BLOOM_UNLIKELY(filter == NULL)) {
-      contains_slowly(context, argv);
-      return;
-    }
+    if (BLOOM_UNLIKELY(filter == NULL)) filter = filter_again(context, argv, &room);
+    if (BLOOM_UNLIKELY(filter == NULL)) return;
   }
   answer(context, filter, argv[1]);
 }
