@@ -23,8 +23,9 @@
 #include "keyhash.h"
 
 enum {
-  FEW_HASHES = 64,                   /* that wait before anything looks for duplicates */
-  RING = 32,                         /* hashes that are placed at once, their cells fetched ahead */
+  FEW_HASHES = 64,       /* that wait before anything looks for duplicates */
+  RING = 32,             /* hashes that are placed at once, their cells fetched ahead */
+  AHEAD_BYTES = 1 << 21, /* from here on with each row: all at once is more than memory can bring */
   TAIL_HASHES = 2 * BLOOM_LATE_KEYS, /* 128 MiB: a fuller tail becomes a layer */
   TAIL_UNSORTED = TAIL_HASHES / 8    /* so far a tail that outgrew n is not looked through */
 };
@@ -57,7 +58,8 @@ typedef struct Build {
   bool outgrown; /* the tail has more different hashes than n leaves to it */
   bool direct;   /* the tail overflowed: layers of doubling capacity are opened at once */
   uint8_t key_types;
-  unsigned ringed; /* hashes in the ring */
+  const BloomLayer *ahead; /* whose cells are fetched with each row; or NULL */
+  unsigned ringed;         /* hashes in the ring */
   uint64_t ring[RING];
 } Build;
 
@@ -210,6 +212,7 @@ static int start_draft(Build *build, sqlite3_context *context, BloomDraft *room)
   build->limit = UINT64_MAX; /* counting: no key is ever late */
   if (build->params.kind == BLOOM_PLAIN) {
     build->limit = bloom_draft_early_keys(build->draft, &build->budget);
+    if (room->filter.size >= AHEAD_BYTES) build->ahead = &room->filter.layers[0];
   }
   return SQLITE_OK;
 }
@@ -274,6 +277,7 @@ static int empty_ring(Build *build, sqlite3_context *context) {
     build->counted += insert_all(build, build->ring, count);
     return SQLITE_OK;
   }
+  build->ahead = NULL; /* its last keys */
   for (unsigned i = 0; i < count && build->direct; i++) {
     bloom_layer_prefetch(last_layer(build), build->draft->bytes, build->ring[i]);
   }
@@ -374,6 +378,7 @@ static void build_step(sqlite3_context *context, int argc, sqlite3_value **argv)
   type = hash_of_value(argv[0], &hash);
   if (BLOOM_LIKELY(type > 0)) {
     build->key_types |= (uint8_t)type;
+    if (build->ahead) bloom_layer_prefetch(build->ahead, build->draft->bytes, hash);
     if (BLOOM_LIKELY(build->ringed < RING)) {
       build->ring[build->ringed++] = hash;
       return;
