@@ -326,7 +326,12 @@ int bloom_key_read(sqlite3_value *value, BloomKey *key) {
 
 unsigned bloom_key_hash_spelt(const uint8_t *text, uint64_t size, uint64_t *hash) {
   BloomKey key = {BLOOM_TYPE_TEXT, 0, 0, text, size};
-  read_spelt_number(&key);
+  uint64_t number;
+  if (BLOOM_LIKELY(read_digits(text, size, &number))) {
+    *hash = hash_integer((int64_t)number);
+    return BLOOM_TYPE_INTEGER;
+  }
+  read_other_number(&key);
   *hash = bloom_key_hash(&key);
   return key.type;
 }
