@@ -318,7 +318,8 @@ static void fail_changed(sqlite3_context *context, const BloomParams *a, const B
   if (a->kind != b->kind) {
     bloom_fail(context, "bloom_build", "kind changes within a group");
   } else if (a->n != b->n) {
-    char first[24], second[24];
+    char first[24];
+    char second[24];
     show_n(a->n, first);
     show_n(b->n, second);
     bloom_fail(context, "bloom_build", "n changes within a group: %s and %s", first, second);
@@ -545,4 +546,4 @@ const BloomFunction bloom_aggregate_functions[] = {
     {"bloom_build", 4, SQLITE_INNOCUOUS, NULL, build_step, build_final, sizeof(LastSize)},
     {"bloom_union", 1, SQLITE_INNOCUOUS, NULL, union_step, union_final, 0},
     {"bloom_intersect", 1, SQLITE_INNOCUOUS, NULL, intersect_step, intersect_final, 0},
-    {NULL, 0, 0, NULL, NULL, NULL, 0}};
+    {0}};

@@ -138,7 +138,8 @@ static int parse(BloomStore *store, Follow *follow) {
   const char *at = store->of;
   size_t length = token_length(at);
   bool named = length > 0 && is_name(at);
-  int depth = 1, parts = 1;
+  int depth = 1;
+  bool several = false;
   memset(follow, 0, sizeof *follow);
   if (named) {
     follow->source = name_of(at, length);
@@ -155,13 +156,13 @@ static int parse(BloomStore *store, Follow *follow) {
   const char *start = ++at;
   for (; depth > 0 && (length = token_length(at)) > 0; at += length) {
     depth += (*at == '(') - (*at == ')');
-    parts += *at == ',' && depth == 1;
+    several |= *at == ',' && depth == 1;
   }
   if (depth > 0 || at == start + 1 || *at != 0) {
     return fail_follow(store, "of='%s' is not of the form of='source(column)'", store->of);
   }
   at--;
-  follow->key = sqlite3_mprintf(parts == 1 ? "%.*s" : "bloom_key(%.*s)", (int)(at - start), start);
+  follow->key = sqlite3_mprintf(several ? "bloom_key(%.*s)" : "%.*s", (int)(at - start), start);
   return follow->key ? check_tokens(store, start, at) : SQLITE_NOMEM;
 }
 

@@ -46,6 +46,10 @@ static bool refuse(char *reason, const char *format, uint64_t a, uint64_t b) {
   return false;
 }
 
+static bool refuse_in_words(char *reason, const char *text) {
+  return refuse(reason, text, 0, 0);
+}
+
 bool bloom_looks_like_filter(const void *bytes, uint64_t size) {
   return size >= sizeof MAGIC && memcmp(bytes, MAGIC, sizeof MAGIC) == 0;
 }
@@ -89,14 +93,14 @@ static bool decode_fixed(const uint8_t *bytes, BloomFilter *filter, char *reason
   }
   if ((bytes[AT_FLAGS] & RESERVED_FLAGS) != 0 || filter->key_types > ALL_KEY_TYPES ||
       bytes[AT_RESERVED] != 0 || bytes[AT_RESERVED + 1] != 0) {
-    return refuse(reason, "damaged filter: reserved bits are set", 0, 0);
+    return refuse_in_words(reason, "damaged filter: reserved bits are set");
   }
   if (filter->layer_count == 0) {
     if (filter->n == 0 && bits_of_float(filter->p) == 0 && filter->kind == BLOOM_PLAIN) return true;
   } else if (filter->n >= 1 && rate_in_range(filter->p, BLOOM_MIN_P)) {
     return true;
   }
-  return refuse(reason, "damaged filter: n or p is out of range", 0, 0);
+  return refuse_in_words(reason, "damaged filter: n or p is out of range");
 }
 
 /* The layers' entries; false, with the reason, at the first that is wrong. */
@@ -122,14 +126,14 @@ static bool decode_agrees(const BloomFilter *filter, char *reason) {
   }
   if (filter->layer_count > 0 &&
       (filter->layers[0].capacity != filter->n || filter->layers[0].rate != filter->p)) {
-    return refuse(reason, "damaged filter: its first layer is not one of n and p", 0, 0);
+    return refuse_in_words(reason, "damaged filter: its first layer is not one of n and p");
   }
   return true;
 }
 
 static bool decode_parts(const uint8_t *bytes, uint64_t size, BloomFilter *filter, char *reason) {
   if (!bloom_looks_like_filter(bytes, size)) {
-    return refuse(reason, "not a bloom filter", 0, 0);
+    return refuse_in_words(reason, "not a bloom filter");
   }
   if (size < bloom_header_bytes(0)) {
     return refuse(reason, "damaged filter: only %llu bytes of a header", size, 0);
@@ -149,7 +153,7 @@ static bool decode_parts(const uint8_t *bytes, uint64_t size, BloomFilter *filte
   }
   if (XXH3_64bits(bytes, (size_t)(header - BLOOM_CHECK_BYTES)) !=
       load_le64(bytes + header - BLOOM_CHECK_BYTES)) {
-    return refuse(reason, "damaged filter: the header's checksum does not match", 0, 0);
+    return refuse_in_words(reason, "damaged filter: the header's checksum does not match");
   }
   filter->bytes = bytes;
   filter->body = header;

@@ -412,20 +412,23 @@ static void version_function(sqlite3_context *context, int argc, sqlite3_value *
   sqlite3_result_text(context, BLOOM_VERSION, -1, SQLITE_STATIC);
 }
 
+#define SCALAR(NAME, ARGUMENTS, FUNCTION) \
+  { NAME, ARGUMENTS, BLOOM_PURE, FUNCTION, NULL, NULL, 0 }
+
 const BloomFunction bloom_scalar_functions[] = {
     {"bloom_contains", 2, BLOOM_PURE, contains_function, NULL, NULL, sizeof(Probes)},
-    {"bloom_ref", 1, BLOOM_PURE, ref_function, NULL, NULL, 0},
-    {"bloom_new", 2, BLOOM_PURE, new_function, NULL, NULL, 0},
-    {"bloom_new", 3, BLOOM_PURE, new_function, NULL, NULL, 0},
-    {"bloom_add", -1, BLOOM_PURE, add_function, NULL, NULL, 0},
-    {"bloom_remove", -1, BLOOM_PURE, remove_function, NULL, NULL, 0},
-    {"bloom_union", -1, BLOOM_PURE, union_function, NULL, NULL, 0},
-    {"bloom_intersect", -1, BLOOM_PURE, intersect_function, NULL, NULL, 0},
-    {"bloom_count", 1, BLOOM_PURE, count_function, NULL, NULL, 0},
-    {"bloom_fpr", 1, BLOOM_PURE, fpr_function, NULL, NULL, 0},
-    {"bloom_info", 1, BLOOM_PURE, info_function, NULL, NULL, 0},
-    {"bloom_explain", 2, BLOOM_PURE, explain_function, NULL, NULL, 0},
-    {"bloom_size", 2, BLOOM_PURE, size_function, NULL, NULL, 0},
-    {"bloom_key", -1, BLOOM_PURE, key_function, NULL, NULL, 0},
-    {"bloom_version", 0, BLOOM_PURE, version_function, NULL, NULL, 0},
-    {NULL, 0, 0, NULL, NULL, NULL, 0}};
+    SCALAR("bloom_ref", 1, ref_function),
+    SCALAR("bloom_new", 2, new_function),
+    SCALAR("bloom_new", 3, new_function),
+    SCALAR("bloom_add", -1, add_function),
+    SCALAR("bloom_remove", -1, remove_function),
+    SCALAR("bloom_union", -1, union_function),
+    SCALAR("bloom_intersect", -1, intersect_function),
+    SCALAR("bloom_count", 1, count_function),
+    SCALAR("bloom_fpr", 1, fpr_function),
+    SCALAR("bloom_info", 1, info_function),
+    SCALAR("bloom_explain", 2, explain_function),
+    SCALAR("bloom_size", 2, size_function),
+    SCALAR("bloom_key", -1, key_function),
+    SCALAR("bloom_version", 0, version_function),
+    {0}};

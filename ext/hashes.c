@@ -84,7 +84,7 @@ void bloom_hashes_merge(uint64_t *hashes, uint64_t sorted, uint64_t count) {
   if (left > 0) memcpy(second, hashes + sorted, (size_t)left * sizeof *hashes);
   while (left > 0) {
     /* Without a branch, which would be mispredicted half of the time. */
-    bool first = sorted > 0 && hashes[sorted - (sorted > 0)] > second[left - 1];
+    bool first = sorted > 0 && hashes[sorted - 1] > second[left - 1];
     const uint64_t *from = first ? hashes + sorted : second + left;
     hashes[--count] = from[-1];
     sorted -= first;

@@ -138,7 +138,7 @@ static bool set_decimal(BloomKey *key, const Decimal *number) {
 ** The decimal point is skipped, whatever the locale makes of it. */
 static BLOOM_NOINLINE void set_rounded(BloomKey *key, double real) {
   char text[40];
-  Decimal number = {0, 0, 0, real < 0, false};
+  Decimal number = {.negative = real < 0};
   const char *at = text;
   snprintf(text, sizeof text, "%.*e", REAL_DIGITS - 1, real);
   for (; *at && *at != 'e'; at++) {
@@ -152,7 +152,7 @@ static BLOOM_NOINLINE void set_rounded(BloomKey *key, double real) {
   }
   if (real - real == 0 && set_decimal(key, &number)) return;
   key->type = BLOOM_TYPE_REAL; /* infinity, or the largest doubles, which round up to it */
-  key->integer = real < 0 ? -1 : 1;
+  key->integer = number.negative ? -1 : 1;
   key->power = INFINITE_POWER;
 }
 

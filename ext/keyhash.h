@@ -16,12 +16,12 @@ enum {
   SEED_BLOB = 3
 };
 
-/* A spelt number has at most one byte with one of its two top bits set: the e. Two of them among
-** the first or the last eight bytes, and the text is no number: one predictable branch for almost
-** every word, URL or hex key. A NUL ends the number, so then the bytes behind it do not count. */
+/* Of the two top bits of its bytes a spelt number has at most one set: the second of its e. Two of
+** them in the first or the last eight bytes, and the text is no number: one predictable branch for
+** almost every word, URL or hex key. A NUL ends the number, so then the bytes behind it do not
+** count. */
 BLOOM_INLINE bool two_letters(uint64_t word) {
-  const uint64_t top = UINT64_C(0x8080808080808080), second = UINT64_C(0x4040404040404040);
-  word = (word & top) | (word & second) << 1;
+  word &= UINT64_C(0xc0c0c0c0c0c0c0c0);
   return (word & wrapping_sub(word, 1)) != 0;
 }
 

@@ -107,7 +107,7 @@ static unsigned best_k(double rate, uint64_t (*units_of)(unsigned k, double rate
   double ideal = -log2(rate);
   unsigned k = ideal < 1 ? 1 : ideal > BLOOM_MAX_K ? BLOOM_MAX_K : (unsigned)ideal;
   *units = units_of(k, rate);
-  if (rate >= 0.5 || k == BLOOM_MAX_K) return k;
+  if (k == BLOOM_MAX_K) return k;
   uint64_t next = units_of(k + 1, rate);
   if (next >= *units) return k;
   *units = next;

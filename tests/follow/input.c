@@ -446,8 +446,28 @@ static void test_expressions(bool compares) {
   close_database(db);
 }
 
+/* The functions of the time ask for it only when they are not given one. */
+static void test_given_times(void) {
+  static const char *const keys[] = {"date(day)",      "time(day)", "datetime(day)",
+                                     "julianday(day)", "day, id",   "strftime('%Y', day)",
+                                     "unixepoch(day)"};
+  sqlite3 *db = open_database(fresh("times.db"));
+  run(db, "CREATE TABLE visits(id INTEGER PRIMARY KEY, day TEXT)");
+  run(db, "INSERT INTO visits(day) VALUES ('2024-02-29 12:00:00'), ('2023-01-01')");
+  for (unsigned i = 0; i < COUNT(keys); i++) {
+    if (sqlite3_libversion_number() < 3038000 && strncmp(keys[i], "unix", 4) == 0) continue;
+    bool pair = strcmp(keys[i], "day, id") == 0;
+    run(db, "CREATE VIRTUAL TABLE given USING bloom(of='visits(%q)', n=10, p=1e-6)", keys[i]);
+    expect(db, keys[i], "2", "SELECT sum(bloom_lookup('given', %s%s%s)) FROM visits",
+           pair ? "bloom_key(" : "", keys[i], pair ? ")" : "");
+    run(db, "DROP TABLE given");
+  }
+  close_database(db);
+}
+
 void test_input(void) {
   test_refused();
+  test_given_times();
   test_garbage();
   test_expressions(false);
   test_expressions(true);

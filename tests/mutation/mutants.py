@@ -31,6 +31,7 @@ BETWEEN = {  # operators with two operands
 ONE_SIDED = {"!": [""], "++": ["--"], "--": ["++"]}
 MOST_OF_A_LINE = 8  # a table of numbers is no more code than another line
 NAMES = {"true": ["false"], "false": ["true"]}
+ADVICE = ("large_pages", "bloom_layer_prefetch")  # functions that change no result
 
 
 class Mutant:
@@ -94,25 +95,43 @@ def changed_constant(kind, text):
     return []
 
 
+def opening(tokens, at):
+    """Index of the bracket around what stands at `at`, or None in no bracket of the statement."""
+    depth = 1
+    while at > 0 and tokens[at - 1][1] not in (";", "{", "}"):
+        at -= 1
+        depth += (tokens[at][1] == "]") - (tokens[at][1] == "[")
+        if depth == 0:
+            return at
+    return None
+
+
 def is_length(tokens, at):
-    """Whether a constant is the length in the declaration of an array: type name[LENGTH]. A longer
-    one changes nothing, and of a shorter one the compiler or a sanitizer tells."""
-    return (at >= 3 and tokens[at - 1][1] == "[" and tokens[at - 2][0] == "name" and
-            (tokens[at - 3][0] == "name" or tokens[at - 3][1] == "*") and
-            tokens[at - 3][1] != "return")
+    """Whether a token is of the length in the declaration of an array: type name[LENGTH][LENGTH]. A
+    longer one changes nothing, and of a shorter one the compiler or a sanitizer tells."""
+    bracket = opening(tokens, at)
+    while bracket and tokens[bracket - 1][1] == "]":
+        bracket = opening(tokens, bracket - 1)
+    return (bracket is not None and bracket >= 2 and tokens[bracket - 1][0] == "name" and
+            (tokens[bracket - 2][0] == "name" or tokens[bracket - 2][1] == "*") and
+            tokens[bracket - 2][1] != "return")
 
 
 def changes(tokens, source, at):
     """(start, end, text) of every change of one token."""
     kind, text, start, end = tokens[at]
+    if is_length(tokens, at):
+        return []
     if kind in ("integer", "real", "char"):
-        new = [] if is_length(tokens, at) else changed_constant(kind, text)
+        new = changed_constant(kind, text)
+        if text == "1" and source[start - 1] == "-":
+            new.remove("2")  # a -1 stands for any negative number
         return [(start, end, n) for n in new]
     if kind == "name":
         if text in ("if", "while") and tokens[at + 1][1] == "(":
-            opening, close = tokens[at + 1], tokens[closing(tokens, at + 1)]
-            inner = source[opening[3]:close[2]]
-            return [(opening[3], close[2], "!(%s)" % inner)]
+            first, last = tokens[at + 1], tokens[closing(tokens, at + 1)]
+            inner = source[first[3]:last[2]]
+            return [(first[3], last[2], "!(%s)" % inner)]
         return [(start, end, n) for n in NAMES.get(text, [])]
     spaced = source[start - 1].isspace() and source[end].isspace()
     new = BETWEEN.get(text, []) if spaced else ONE_SIDED.get(text, [])
@@ -144,6 +163,8 @@ def mutants_of(file, source):
     names, spans = functions_of(tokens)
     seen, found = {}, []
     for at in range(len(tokens)):
+        if names[at] in ADVICE:
+            continue
         for start, end, text in changes(tokens, source, at):
             mutant = Mutant(file, names[at], source, start, end, text)
             first, last = spans[names[at]]

@@ -123,9 +123,8 @@ def execute(command, environment, processor, wall):
 
 # ---- workers: each has a folder with its own programs ----
 
-def compile_object(source, target, core):
-    flags = ["-DSQLITE_CORE"] if core else []
-    return subprocess.run(COMPILE + flags + ["-c", "-o", target, source], check=False,
+def compile_object(source, target, form):
+    return subprocess.run(COMPILE + suites.FORMS[form] + ["-c", "-o", target, source], check=False,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
@@ -171,21 +170,23 @@ class Worker:
                     stream.write(text)
         code = hashlib.sha256()
         for room in self.rooms:
-            target = self.object(room, core=False)
+            target = self.object(room, "")
             if target is None:
                 return ""
             code.update(read(target))
         return code.hexdigest()[:24]
 
-    def object(self, room, core):
-        """The path of a room's object, compiled if it is the mutant's; None if that fails."""
-        core = core and room not in suites.KERNEL  # these do not know SQLite
+    def object(self, room, form):
+        """The path of a room's object in a form of suites.FORMS, compiled if it is the mutant's;
+        None if that fails."""
         if room not in self.rooms:
-            return (PLACE if room == "library" else BUILD + "/oom" if core else BUILD) + (
-                "/%s%s.o" % ("ext-" if core else "", room))
-        target = "%s/%s%s.o" % (self.place, "core-" if core else "", room)
+            place = PLACE if room == "library" else BUILD
+            return {"": place + "/%s.o", "tails-": BUILD + "/tails-%s.o",
+                    "core-": (place if room == "library" else BUILD + "/oom") + "/ext-%s.o"
+                    }[form] % room
+        target = "%s/%s%s.o" % (self.place, form, room)
         if target not in self.compiled:
-            if not compile_object("%s/%s.c" % (self.source, room), target, core):
+            if not compile_object("%s/%s.c" % (self.source, room), target, form):
                 return None
             self.compiled.add(target)
         return target
@@ -200,12 +201,14 @@ class Worker:
         elif name == "library":
             tests, rooms = [PLACE + "/tests/packages/library.o"], ROOMS + ["library"]
             libraries = suites.LIBRARY_FLAGS + libraries
+        elif name == "tails":
+            tests, rooms = [PLACE + "/tests/sql/tails.o"], ROOMS
         elif name.startswith("unit-"):
             tests, rooms, libraries = suites.UNIT[name[5:]]
             tests = ["%s/tests/unit/%s.o" % (PLACE, test) for test in tests]
         else:
             tests, rooms = objects_of("tests/" + name), ROOMS
-        objects = [self.object(room, core=name != "bloom.so") for room in rooms]
+        objects = [self.object(room, suites.form_of(room, name)) for room in rooms]
         if None in objects:
             return False
         self.linked.add(name)

@@ -6,6 +6,7 @@ MUTATION_COMPILE = $(CC) -std=c11 -D_DEFAULT_SOURCE -w -O1 -fPIC -fvisibility=hi
   -ffp-contract=off -DBLOOM_COVERAGE -Iext
 MUTATION_TESTS = $(foreach folder,unit oom promise,$(wildcard tests/$(folder)/*.c))
 MUTATION_FILES = $(MUTATION_TESTS:%.c=$(MUTATION)/%.o) $(MUTATION)/tests/packages/library.o \
+  $(MUTATION)/tests/sql/tails.o $(B)/tails-aggregates.o $(B)/tails-draft.o \
   $(MUTATION)/library.o $(MUTATION)/ext-library.o $(ROOMS:%=$(B)/%.o) $(ROOMS:%=$(B)/oom/ext-%.o) \
   $(B)/follow $(B)/table/table $(B)/damage $(NEWEST)/libsqlite3.so.0 \
   $(addprefix $(B)/sql-,errors functions placement statements)

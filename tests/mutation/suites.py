@@ -8,7 +8,11 @@ KERNEL = ["sizing", "filter", "format", "draft", "hashes"]
 # Programs with the extension compiled in: what they are linked from, and with.
 UNIT = {name: ([name], KERNEL, ["-lcmocka", "-lm"]) for name in KERNEL + ["platform"]}
 UNIT["key"] = (["key"], KERNEL + ["key"], ["-lcmocka", "-lsqlite3", "-lm"])
-COMPILED_IN = ("oom", "promise", "library")
+COMPILED_IN = ("oom", "promise", "library", "tails")
+# In what forms a room is compiled, and for what rooms they differ.
+FORMS = {"": [], "core-": ["-DSQLITE_CORE"],
+         "tails-": ["-DSQLITE_CORE", "-DBLOOM_LATE_KEYS=512"]}  # as tests/sql/suite.mk has them
+TAILS = ["aggregates", "draft"]
 LIBRARY_FLAGS = ["-Wl,--wrap=malloc,--wrap=realloc"]  # its test lets allocations fail
 
 SLOW_SQL = ("growth", "joins", "hash_quality")  # not in sql:quick
@@ -19,7 +23,7 @@ ORDER = """
     unit:platform unit:filter unit:format unit:hashes
     sql:quick sql-functions sql-errors sql-placement sql-statements
     promise:dedupe promise:properties promise:laws promise:estimates oom:entry oom:limits
-    library table:transactions table:nested follow:input promise:memory files unit:sizing
+    library tails table:transactions table:nested follow:input promise:memory files unit:sizing
     sql:growth sql:joins
     follow:life table:growth table:input table:damage follow:detach follow:hostile follow:names
     table:kill table:house table:steps table:processes table:faults
@@ -40,15 +44,15 @@ KEYS = """
 
 ROOMS = {
     "sizing": FILTERS + "unit:sizing unit:filter unit:format",
-    "filter": FILTERS + "unit:filter unit:format",
+    "filter": FILTERS + "unit:filter unit:format table:damage table:growth",
     "format": FILTERS + "unit:format table:damage",
     "hashes": FILTERS + "unit:hashes",
     "key": KEYS,
     "args": FILTERS,
-    "draft": FILTERS + "library",
+    "draft": FILTERS + "library tails",
     "library": "library",
     "functions": FILTERS,
-    "aggregates": FILTERS,
+    "aggregates": FILTERS + "tails",
     "describe": FILTERS,
     "extension": FILTERS + "oom:entry files",
     "store": TABLES,
@@ -74,7 +78,7 @@ def split(suite):
 def folder_of(suite):
     """The folder of tests/ that a suite belongs to."""
     name = split(suite)[1]
-    folder = {"files": "readme", "library": "packages"}.get(name, name)
+    folder = {"files": "readme", "library": "packages", "tails": "sql"}.get(name, name)
     return "sql" if name.startswith("sql-") else folder
 
 
@@ -104,6 +108,13 @@ def commands(suite, build, worker):
                 for file in sql_files(part)]
     scripts = {"golden": "tests/golden/run.sh", "files": "tests/readme/files.sh"}
     return [([scripts.get(name, "%s/%s" % (build, name))], None, None)]
+
+
+def form_of(room, program):
+    """The form of FORMS in which a program has a room."""
+    if program == "tails" and room in TAILS:
+        return "tails-"
+    return "" if program == "bloom.so" or room in KERNEL else "core-"  # these do not know SQLite
 
 
 def program(suite):

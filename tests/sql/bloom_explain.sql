@@ -17,6 +17,8 @@ SELECT 'found', json_extract(bloom_explain(bloom_build('abc', 10, 0.01), 'abc'),
 SELECT 'partly found', json_extract(bloom_explain(bloom_build(-1, 10, 0.01), 1), '$.contains', '$.layers[0].bits');
 SELECT 'counters', json_extract(bloom_explain(bloom_add(bloom_build(-1, 10, 0.01, 'counting'), 1), 1), '$.layers[0].counters');
 SELECT 'NULL key', bloom_explain(bloom_new(10, 0.01), NULL);
+SELECT 'two layers', json_array_length(e, '$.layers'), json_extract(e, '$.contains') FROM (SELECT bloom_explain(f, 12) AS e
+FROM (SELECT bloom_build(value, 2, 0.01) AS f FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12]')));
 SELECT 'the empty filter', json_extract(bloom_explain(bloom_build(NULL), 1), '$.contains', '$.layers');
 -- lines: L lines, each position within its line, the cells dealt 4 + 3
 SELECT 'lines', json_array_length(e, '$.layers[0].lines'), json_array_length(e, '$.layers[0].positions'),

@@ -680,6 +680,26 @@ static void digits_alone(void **state) {
   }
 }
 
+/* What stands behind a text is not looked at, though it would go on with the number. */
+static void bytes_behind(void **state) {
+  static const char *const texts[] = {"1.5e3", "1.55", "1.5 ", "1.5.", "1.5x"};
+  static const char digits[] = "123456789123456789123456789";
+  BloomKey alone, key;
+  (void)state;
+  for (uint64_t size = 1, number = 1; size <= 18; size++) {
+    bloom_key_text(&key, digits, size);
+    CHECK(key.type == BLOOM_TYPE_INTEGER && (uint64_t)key.integer == number, "%d digits",
+          (int)size);
+    number = number * 10 + (uint64_t)(digits[size] - '0');
+  }
+  bloom_key_text(&alone, "1.5", 3);
+  for (unsigned i = 0; i < COUNT(texts); i++) {
+    bloom_key_text(&key, texts[i], 3);
+    CHECK(key.type == BLOOM_TYPE_REAL && bloom_key_hash(&key) == bloom_key_hash(&alone), "%s",
+          texts[i]);
+  }
+}
+
 /* Types that are never equal differ, and so do all of many keys. */
 static void different_keys_differ(void **state) {
   (void)state;
@@ -753,6 +773,7 @@ int main(void) {
       cmocka_unit_test(canonical_forms),
       cmocka_unit_test(nul_ends_numbers),
       cmocka_unit_test(digits_alone),
+      cmocka_unit_test(bytes_behind),
       cmocka_unit_test(different_keys_differ),
       cmocka_unit_test(encodings),
       cmocka_unit_test(tuples),

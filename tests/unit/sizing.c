@@ -390,10 +390,12 @@ static void sizes_over_2_48_are_refused(void **state) {
 static void cells_needed_agrees(void **state) {
   (void)state;
   for (double p = 0; next_rate(&p, 0.9, 1e-9, 4);) {
-    for (double n = 1; n < 1e10; n = ceil(n * 1.7)) {
+    /* 65,536 keys need a whole number of cells before anything is rounded. */
+    for (double n = 1; n < 1e10; n = n < 65536 && n > 38550 ? 65536 : ceil(n * 1.7)) {
       BloomGeometry g = geometry_of((uint64_t)n, p);
       double cells = (double)bloom_cells(&g), needed = bloom_cells_needed(n, (float)p);
-      CHECK(needed <= cells + 2 && needed > cells - 514, "p %g n %g: %g, %g", p, n, needed, cells);
+      CHECK(g.lines == 1 ? cells == ceil(needed) : needed <= cells + 2 && needed > cells - 514,
+            "p %g n %g: %g, %g", p, n, needed, cells);
     }
   }
 }
