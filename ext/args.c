@@ -263,11 +263,19 @@ static double fitting_p(double cells, double n) {
   return high;
 }
 
+/* Bytes of a filter as it is asked for, also where no layer has so many cells. */
+static double bytes_needed(uint64_t n, float p, unsigned cell_bits) {
+  BloomGeometry geometry;
+  double cells = bloom_geometry(n, p, &geometry) ? (double)bloom_layer_bytes(&geometry, cell_bits)
+                                                 : bloom_cells_needed((double)n, p) * cell_bits / 8;
+  return cells + (double)bloom_header_bytes(1);
+}
+
 void bloom_fail_draft(sqlite3_context *context, const char *name, int code, uint64_t n, float p,
                       unsigned cell_bits) {
   int limit = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
   double cells = ((double)limit - 128) * 8 / cell_bits;
-  double needed = bloom_cells_needed((double)n, p) * cell_bits / 8 + (double)bloom_header_bytes(1);
+  double needed = bytes_needed(n, p, cell_bits);
   if (code == SQLITE_FULL) {
     bloom_fail(context, name,
                "the filter would have more than %d layers: rebuild it with a larger n",

@@ -62,7 +62,7 @@ void bloom_describe(sqlite3_context *context, const BloomFilter *filter) {
                       facts.cells, filter->size, filter->layer_count, facts.occupied);
   sqlite3_str_appendf(text, ",\"fill\":%!.7g",
                       facts.cells > 0 ? (double)facts.occupied / (double)facts.cells : 0.0);
-  if (facts.count < 9e18) {
+  if (facts.count < (double)INT64_MAX) {
     sqlite3_str_appendf(text, ",\"count\":%lld", (sqlite3_int64)llround(facts.count));
   } else {
     sqlite3_str_appendf(text, ",\"count\":null");

@@ -15,7 +15,7 @@ void bloom_draft_start(BloomDraft *draft, uint64_t limit, void *(*resize)(void *
   draft->bytes = NULL;
   draft->limit = limit;
   draft->resize = resize;
-  memset(&draft->filter, 0, bloom_view_size(0));
+  memset(&draft->filter, 0, offsetof(BloomFilter, layers));
 }
 
 /* Gives the draft `size` bytes, old ones kept. */
@@ -93,7 +93,7 @@ int bloom_draft_start_sized(BloomDraft *draft, const BloomParams *params,
 int bloom_draft_start_copy(BloomDraft *draft, const BloomFilter *from) {
   BloomFilter *filter = &draft->filter;
   int code;
-  memcpy(filter, from, bloom_view_size(0));
+  memcpy(filter, from, offsetof(BloomFilter, layers));
   filter->layer_count = 0;
   filter->body = filter->size = bloom_header_bytes(0);
   for (unsigned i = 0; i < from->layer_count; i++) {

@@ -348,7 +348,9 @@ static void count_function(sqlite3_context *context, int argc, sqlite3_value **a
   (void)argc;
   if (filter == NULL) return;
   bloom_facts(filter, &facts);
-  if (facts.count < 9e18) sqlite3_result_int64(context, (sqlite3_int64)llround(facts.count));
+  if (facts.count < (double)INT64_MAX) {
+    sqlite3_result_int64(context, (sqlite3_int64)llround(facts.count));
+  }
 }
 
 static void fpr_function(sqlite3_context *context, int argc, sqlite3_value **argv) {

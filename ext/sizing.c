@@ -49,10 +49,8 @@ static double all_free(const LineLoad *load, unsigned cells) {
 
 static double line_moment(const LineLoad *load, unsigned t) {
   /* Stirling numbers of the second kind: ways to spread j draws over d cells. */
-  static const double spread[5][5] = {
-      {1, 0, 0, 0, 0}, {0, 1, 0, 0, 0}, {0, 1, 1, 0, 0}, {0, 1, 3, 1, 0}, {0, 1, 7, 6, 1}};
-  static const double choose[5][5] = {
-      {1, 0, 0, 0, 0}, {1, 1, 0, 0, 0}, {1, 2, 1, 0, 0}, {1, 3, 3, 1, 0}, {1, 4, 6, 4, 1}};
+  static const double spread[5][5] = {{1}, {0, 1}, {0, 1, 1}, {0, 1, 3, 1}, {0, 1, 7, 6, 1}};
+  static const double choose[5][5] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}};
   double free_cells[5];
   for (unsigned d = 0; d <= t; d++) free_cells[d] = all_free(load, d);
   double moment = 0;

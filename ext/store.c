@@ -572,10 +572,7 @@ int bloom_store_validate(BloomStore *store) {
   sqlite3_file_control(store->db, store->schema, SQLITE_FCNTL_FILE_POINTER, &file);
   if (store->valid && pager == store->pager_version && file == store->file) return SQLITE_OK;
   code = read_data_version(store, &data);
-  if (code != SQLITE_OK) {
-    store->valid = false;
-    return code;
-  }
+  if (code != SQLITE_OK) return code;
   if (!store->valid || data != store->data_version || file != store->file) {
     forget(store);
     code = read_header(store);
@@ -781,7 +778,6 @@ static BloomStore *new_store(BloomStores *stores, const char *schema, const char
   store->db = stores->db;
   store->references = 1;
   store->level = -1;
-  store->fill.occupied = -1;
   store->schema = sqlite3_mprintf("%s", schema);
   store->name = sqlite3_mprintf("%s", name);
   if (store->schema && store->name) return store;

@@ -228,7 +228,7 @@ static int make_table(BloomStore *store, char **error) {
   if (code == SQLITE_OK && store->of) {
     code = bloom_follow_build(store, asked->n, asked->p, asked->kind);
   }
-  if (store->error[0]) *error = sqlite3_mprintf("bloom: %s", store->error);
+  if (*store->error) *error = sqlite3_mprintf("bloom: %s", store->error);
   if (code != SQLITE_OK && store->fresh) { /* its shadow table and triggers are its own */
     bloom_follow_stop(store);
     bloom_store_drop(store);
@@ -261,7 +261,7 @@ static int disconnect_table(sqlite3_vtab *table) {
 
 /* Hands a store's error to SQLite as the table's. */
 static int tell(sqlite3_vtab *table, int code) {
-  if (code != SQLITE_OK && code != SQLITE_NOMEM && store_of(table)->error[0]) {
+  if (code != SQLITE_OK && code != SQLITE_NOMEM && *store_of(table)->error) {
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf("bloom: %s", store_of(table)->error);
   }
@@ -775,7 +775,7 @@ static BloomStore *resolve(sqlite3_context *context, const char *function, const
 
 static bool fail_store(sqlite3_context *context, const char *function, BloomStore *store,
                        int code) {
-  if (store->error[0] && code != SQLITE_NOMEM) bloom_fail(context, function, "%s", store->error);
+  if (*store->error && code != SQLITE_NOMEM) bloom_fail(context, function, "%s", store->error);
   sqlite3_result_error_code(context, code); /* keeps the text */
   store->error[0] = 0;
   return false;

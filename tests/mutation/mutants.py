@@ -31,7 +31,8 @@ BETWEEN = {  # operators with two operands
 ONE_SIDED = {"!": [""], "++": ["--"], "--": ["++"]}
 MOST_OF_A_LINE = 8  # a table of numbers is no more code than another line
 NAMES = {"true": ["false"], "false": ["true"]}
-ADVICE = ("large_pages", "bloom_layer_prefetch")  # functions that change no result
+# Functions and enumerators that change no result.
+ADVICE = ("large_pages", "bloom_layer_prefetch", "AHEAD", "AHEAD_BYTES", "MERGE_AHEAD")
 
 
 class Mutant:
@@ -158,12 +159,18 @@ def functions_of(tokens):
     return names, spans
 
 
+def enumerator(tokens, at):
+    while tokens[at - 1][1] not in (",", "{"):
+        at -= 1
+    return tokens[at][1]
+
+
 def mutants_of(file, source):
     tokens = tokens_of(source)
     names, spans = functions_of(tokens)
     seen, found = {}, []
     for at in range(len(tokens)):
-        if names[at] in ADVICE:
+        if names[at] in ADVICE or (names[at] == "enum" and enumerator(tokens, at) in ADVICE):
             continue
         for start, end, text in changes(tokens, source, at):
             mutant = Mutant(file, names[at], source, start, end, text)

@@ -54,7 +54,7 @@ static const Case parameter_cases[] = {
     {"bloom_build(1, 9e999)", "bloom_build: n is Inf, " N_BUILD},
     {"bloom_build(1, 1e19)", "bloom_build: n is 1e+19, " N_BUILD},
     {"bloom_build(1, 9223372036854775808.0)", "bloom_build: n is 9.22337203685478e+18, " N_BUILD},
-    {"bloom_build(1, 100, 9.99999999998e-10)", "bloom_build: p is 9.99999999998e-10, " P_RULE},
+    {"bloom_build(1, 100, 9.999999999985e-10)", "bloom_build: p is 9.999999999985e-10, " P_RULE},
     {"bloom_build(1, 'abc')", "bloom_build: n is the text 'abc', " N_BUILD},
     {"bloom_build(1, '100')", "bloom_build: n is the text '100', " N_BUILD},
     {"bloom_build(1, 'a' || char(127))", "bloom_build: n is a text of 2 bytes, " N_BUILD},
@@ -466,7 +466,23 @@ static void limits(sqlite3 *db) {
   /* under a limit of a few bytes, where nothing fits, nothing is offered */
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 73);
   expect(db, "a small limit: nothing is offered", "SELECT bloom_new(100, 0.01)",
-         "code 1: bloom_new: n = 100 at p = 0.01 needs 192 bytes, the limit is 73");
+         "code 1: bloom_new: n = 100 at p = 0.01 needs 193 bytes, the limit is 73");
+  /* filters of exactly the limit, flat and of lines, and of a byte more */
+  for (int lines = 0; lines < 2; lines++) {
+    int size = lines ? 64712 : 193;
+    char *sql = sqlite3_mprintf("SELECT bloom_size(%d, 0.01) || ' ' || length(bloom_new(%d, 0.01))",
+                                lines ? 53500 : 100, lines ? 53500 : 100);
+    char *message = sqlite3_mprintf("code 1: bloom_size: n = %d at p = 0.01 needs %d bytes, the limit "
+                                    "is %d: ", lines ? 53500 : 100, size, size - 1);
+    char expected[40];
+    snprintf(expected, sizeof expected, "%d %d", size, size);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, size);
+    expect(db, "a filter of exactly the limit", sql, expected);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, size - 1);
+    ok(strncmp(ask(db, sql), message, strlen(message)) == 0, "and one of a byte more: %s", ask(db, sql));
+    sqlite3_free(message);
+    sqlite3_free(sql);
+  }
   /* a union that would pass it, growth by additions */
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1000000000);
   run_sql(db, "CREATE TABLE few AS SELECT bloom_build(1, 100, 0.01) AS a");

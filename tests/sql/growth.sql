@@ -41,3 +41,5 @@ SELECT 'added in one call is the same', f = bloom_add((SELECT bloom_add(bloom_ne
 CREATE TABLE counted AS SELECT bloom_build(i, 1000, 0.01, 'counting') AS f FROM t WHERE i <= 3000;
 SELECT 'counting', json_extract(bloom_info(f), '$.layers'), bloom_fpr(f) > 0.3 FROM counted;
 SELECT 'counting: every key', sum(bloom_contains((SELECT bloom_ref(f) FROM counted), i)) FROM t WHERE i <= 3000;
+-- of fewer than 64 keys none is placed before their number is known: a small layer's rate is above its mean
+SELECT 'few keys', json_extract(bloom_info(bloom_build(i, 63, 0.01)), '$.layer_table[1].capacity'), json_extract(bloom_info(bloom_build(i, 64, 0.01)), '$.layer_table[1].capacity') < 200 FROM t WHERE i <= 200;

@@ -51,6 +51,7 @@ static void setup(sqlite3 *db) {
           "CREATE TABLE filters(name TEXT PRIMARY KEY, f BLOB);"
           "INSERT INTO filters SELECT 'small', bloom_build(i, 100, 1e-6) FROM t WHERE i <= 100;"
           "INSERT INTO filters SELECT 'large', bloom_build(i, 100000, 0.01) FROM t;"
+          "INSERT INTO filters SELECT 'medium', bloom_new(53500, 0.01);"
           "INSERT INTO filters SELECT 'small damaged', patch(f, -40, x'ffff') FROM filters WHERE "
           "name = 'small';"
           "INSERT INTO filters SELECT 'large damaged', patch(f, -40000, x'ffff') FROM filters WHERE "
@@ -119,6 +120,27 @@ static void bound(sqlite3 *db) {
   free(damaged.at);
   free(header.at);
   free(small.at);
+}
+
+/* The first row of a bound filter reads its header, the second checks it, and when as many more as
+** it has pieces of 256 bytes have asked it, it is copied; and the copy goes with the statement. */
+static void bound_copied(sqlite3 *db) {
+  Bytes filter = fetch(db, "SELECT f FROM filters WHERE name = 'large'");
+  int pieces = filter.size / 256, rows = 0, copied_at = 0, wrong = 0;
+  sqlite3_int64 before = sqlite3_memory_used();
+  sqlite3_stmt *many;
+  sqlite3_prepare_v2(db, "SELECT bloom_contains(?1, i) FROM t", -1, &many, NULL);
+  sqlite3_bind_blob(many, 1, filter.at, filter.size, SQLITE_STATIC);
+  while (sqlite3_step(many) == SQLITE_ROW) {
+    rows++;
+    wrong += sqlite3_column_int(many, 0) != 1;
+    if (copied_at == 0 && sqlite3_memory_used() - before > filter.size) copied_at = rows;
+  }
+  ok(wrong == 0 && copied_at == pieces + 3,
+     "bound: of %d pieces, copied at row %d", pieces, copied_at);
+  sqlite3_finalize(many);
+  ok(sqlite3_memory_used() - before < filter.size / 2, "bound: the copy goes with the statement");
+  free(filter.at);
 }
 
 /* ---- literals, columns, subqueries ---- */
@@ -266,7 +288,8 @@ static void copies_warned_of(void) {
   ask(db, "SELECT sum(bloom_contains((SELECT f FROM filters WHERE name = 'small'), i)) FROM t");
   ask(db, "SELECT sum(bloom_contains((SELECT bloom_ref(f) FROM filters WHERE name = 'large'), i)) FROM "
           "t");
-  ok(warnings == 0, "no warning of copies for a small filter or a bloom_ref");
+  ask(db, "SELECT sum(bloom_contains((SELECT f FROM filters WHERE name = 'medium'), i)) FROM t");
+  ok(warnings == 0, "no warning of copies for filters of up to 64 KiB or a bloom_ref");
   ask(db, "SELECT sum(bloom_contains((SELECT f FROM filters WHERE name = 'large'), i)) FROM t WHERE i "
           "<= 1000");
   ok(warnings == 0, "no warning after 1,000 calls with an unbound large filter");
@@ -388,6 +411,7 @@ int main(void) {
   db = open_bloom(":memory:");
   setup(db);
   bound(db);
+  bound_copied(db);
   unbound(db);
   refs(db);
   copies_warned_of();

@@ -50,6 +50,11 @@ static void overflow(sqlite3 *db) {
          "'$.layer_table[1].capacity')) FROM grown, json_each(bloom_info(f), '$.layer_table') "
          "WHERE key > 1",
          "2.0,4.0,8.0,16.0,32.0");
+  expect(db, "and rates halve",
+         "SELECT group_concat(printf('%.2f', json_extract(value, '$.rate') / "
+         "json_extract(bloom_info(f), '$.layer_table[' || (key - 1) || '].rate'))) FROM grown, "
+         "json_each(bloom_info(f), '$.layer_table') WHERE key > 1",
+         "0.50,0.50,0.50,0.50,0.50");
   make(db, "twice", 120000, "bloom_build(abs(i - 60000), 2000, 0.02)");
   expect(db, "a key that comes again, however late, changes nothing",
          "SELECT bloom_count(twice.f) BETWEEN 59000 AND 61000 AND "
