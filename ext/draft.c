@@ -4,9 +4,8 @@
 #include <math.h>
 
 bool bloom_read_p(double number, float *p) {
-  if (!(number >= BLOOM_MIN_P * (1 - 1e-12) && number < 1)) return false;
-  *p = (float)number;
-  return *p < 1;
+  *p = (float)number; /* or infinity */
+  return number >= BLOOM_MIN_P * (1 - 1e-12) && *p < 1;
 }
 
 /* ---- made, and given layers ---- */

@@ -332,16 +332,20 @@ static bool has_column(BloomStore *store, const char *source, const char *token,
   return found == SQLITE_OK;
 }
 
+static bool starts_with(const char *text, const char *start) {
+  return strncmp(text, start, strlen(start)) == 0;
+}
+
 /* A row is +new."a" AS "b", ... and nothing else, or of old., as `start` says. Where a is not b the
 ** column was renamed, so there is no longer a b. */
 static bool is_row(BloomStore *store, const char *source, const char *row, const char *start,
                    int *code) {
   for (;; row += 2) {
-    if (strncmp(row, start, 6) != 0) return false;
+    if (!starts_with(row, start)) return false;
     const char *column = row + 5;
     size_t length = token_length(column);
     const char *alias = column + length + 4;
-    if (length == 0 || strncmp(column + length, " AS \"", 5) != 0) return false;
+    if (length == 0 || !starts_with(column + length, " AS \"")) return false;
     size_t alias_length = token_length(alias);
     if (alias_length == 0) return false;
     if ((length != alias_length || sqlite3_strnicmp(column, alias, (int)length) != 0) &&
@@ -350,7 +354,7 @@ static bool is_row(BloomStore *store, const char *source, const char *row, const
     }
     row = alias + alias_length;
     if (*row == 0) return true;
-    if (strncmp(row, ", ", 2) != 0) return false;
+    if (!starts_with(row, ", ")) return false;
   }
 }
 

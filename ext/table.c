@@ -344,7 +344,7 @@ static int get_ready(BloomStore *store) {
 ** one asks for each key by itself. */
 static bool takes_all(sqlite3_index_info *info, int i) {
 #if SQLITE_VERSION_NUMBER >= 3038000
-  return sqlite3_libversion_number() >= 3038000 && sqlite3_vtab_in(info, i, 1);
+  return sqlite3_libversion_number() >= 3038000 && sqlite3_vtab_in(info, i, true);
 #else
   (void)info;
   (void)i;
@@ -773,12 +773,11 @@ static BloomStore *resolve(sqlite3_context *context, const char *function, const
   return store;
 }
 
-static bool fail_store(sqlite3_context *context, const char *function, BloomStore *store,
+static void fail_store(sqlite3_context *context, const char *function, BloomStore *store,
                        int code) {
   if (*store->error && code != SQLITE_NOMEM) bloom_fail(context, function, "%s", store->error);
   sqlite3_result_error_code(context, code); /* keeps the text */
   store->error[0] = 0;
-  return false;
 }
 
 /* Finds the table named by the first argument, and opens its snapshot. */

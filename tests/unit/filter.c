@@ -368,6 +368,28 @@ static void facts_of_full_cells(void **state) {
   assert_true(found.rate == 1 && isinf(found.count) && found.occupied == 3 * 512);
 }
 
+/* Behind layers of any fill a full one: the rates of layers add up to 1, however they are rounded. */
+static void facts_behind_a_full_layer(void **state) {
+  static uint8_t bytes[5 * 64];
+  BloomFilter filter = {.bytes = bytes, .cell_bits = 1, .layer_count = 5};
+  uint64_t seed = 9;
+  (void)state;
+  memset(bytes + 4 * 64, 0xff, 64);
+  for (unsigned i = 0; i < 5; i++) {
+    filter.layers[i] = flat_layer(1 + i, 509);
+    filter.layers[i].offset = i * 64;
+  }
+  for (unsigned round = 0; round < 3000; round++) {
+    BloomFacts found;
+    memset(bytes, 0, 4 * 64);
+    for (unsigned i = 0; i < 4; i++) {
+      fill_cells(&filter.layers[i], 1, bytes, next_random(&seed) % 250, &seed);
+    }
+    bloom_facts(&filter, &found);
+    assert_true(found.rate <= 1 && found.rate > 1 - 1e-15);
+  }
+}
+
 static void any_layer_contains(void **state) {
   static uint8_t bytes[MOST_BYTES];
   BloomFilter filter = {0};
@@ -526,6 +548,7 @@ int main(void) {
       cmocka_unit_test(twice_drawn_cell_pays_twice),
       cmocka_unit_test(facts),
       cmocka_unit_test(facts_of_full_cells),
+      cmocka_unit_test(facts_behind_a_full_layer),
       cmocka_unit_test(any_layer_contains),
       cmocka_unit_test(merges),
       cmocka_unit_test(same_layer),
