@@ -41,11 +41,6 @@ typedef struct BloomFilter {
   BloomLayer layers[BLOOM_MAX_LAYERS];
 } BloomFilter;
 
-/* Bytes of a BloomFilter that has no more than `layers` layers. */
-BLOOM_INLINE size_t bloom_view_size(unsigned layers) {
-  return offsetof(BloomFilter, layers) + layers * sizeof(BloomLayer);
-}
-
 /* Bytes that the cells of a layer take. */
 BLOOM_INLINE uint64_t bloom_layer_bytes(const BloomGeometry *geometry, unsigned cell_bits) {
   return (bloom_cells(geometry) * cell_bits + 7) / 8;

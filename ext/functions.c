@@ -96,6 +96,11 @@ static bool check_unbound(sqlite3_context *context, const BloomFilter *filter) {
   return false;
 }
 
+/* Bytes of a BloomFilter that has no more than `layers` layers. */
+static size_t view_size(unsigned layers) {
+  return offsetof(BloomFilter, layers) + layers * sizeof(BloomLayer);
+}
+
 /* A copy of the filter whose layers each start at a multiple of 64, so that no line straddles two
 ** lines of the cache, in large pages where the system has them. One allocation: the view, then the
 ** cells. */
@@ -103,7 +108,7 @@ static BloomFilter *aligned_copy(const BloomFilter *from) {
   enum {
     ALIGNMENT = 64
   };
-  uint64_t view = bloom_view_size(from->layer_count), cells = from->size - from->body;
+  uint64_t view = view_size(from->layer_count), cells = from->size - from->body;
   uint64_t total = view + cells + (from->layer_count + (uint64_t)1) * ALIGNMENT;
   BloomFilter *copy = sqlite3_malloc64(total);
   if (copy == NULL) return NULL;
@@ -129,7 +134,7 @@ static void free_bound(void *memory) {
 
 /* Keeps the decoded header for the statement's later rows. */
 static void remember_bound(sqlite3_context *context, const BloomFilter *filter) {
-  size_t size = bloom_view_size(filter->layer_count);
+  size_t size = view_size(filter->layer_count);
   BoundFilter *bound = sqlite3_malloc64(offsetof(BoundFilter, view) + size);
   if (bound == NULL) return; /* the next row decodes again */
   memcpy(&bound->view, filter, size);
