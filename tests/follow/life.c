@@ -57,6 +57,10 @@ static void test_sizes(void) {
   expect(db, "optimized, it has one layer", "1",
          "SELECT json_extract(bloom_status('known'), '$.layers')");
   test(all_found(db, "known", KEYS, 12), "all found after both");
+  run(db,
+      "DELETE FROM customers WHERE id > 100; INSERT INTO known(known) VALUES('rebuild'); "
+      "INSERT INTO known(known) VALUES('optimize')");
+  expect(db, "where one layer holds all, the given n stays", "200 1", "%s", n_of);
   close_database(db);
 }
 
