@@ -277,7 +277,7 @@ static int empty_ring(Build *build, sqlite3_context *context) {
     build->counted += insert_all(build, build->ring, count);
     return SQLITE_OK;
   }
-  build->ahead = NULL; /* its last keys */
+  build->ahead = NULL; /* the layer is full by now: later keys wait */
   for (unsigned i = 0; i < count && build->direct; i++) {
     bloom_layer_prefetch(last_layer(build), build->draft->bytes, build->ring[i]);
   }

@@ -36,7 +36,8 @@ typedef struct BloomDraft {
 } BloomDraft;
 
 /* p as filters have it: rounded to single precision before anything uses it, so that a literal that
-** two parsers read one ulp apart gives one filter. False: not from BLOOM_MIN_P to below 1. */
+** two parsers read one ulp apart gives one filter. False: not from BLOOM_MIN_P to below 1. *p is
+** written in any case. */
 bool bloom_read_p(double number, float *p);
 
 /* Without bytes; then one of the three below. `geometry`, unless NULL, is what bloom_geometry says

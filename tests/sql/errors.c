@@ -282,7 +282,8 @@ static const Case merge_cases[] = {
     {"(f, f, bloom_new(11, 0.01))",
      "n differs (10 and 11): filters sized by their own keys do not merge, give the shards the "
      "same n"},
-    {"(column1) FROM (SELECT f AS column1 UNION ALL SELECT c)", "kind differs (plain and counting)"},
+    {"(column1) FROM (SELECT f AS column1 UNION ALL SELECT c)",
+     "kind differs (plain and counting)"},
     {"(f, reseal(patch(f, 60, x'06')))",
      "the first layer's geometry differs (k 7 and 6, cells 99 and 99)"},
     {"(f, reseal(patch(f, 48, x'64')))",
@@ -470,17 +471,19 @@ static void limits(sqlite3 *db) {
          "code 1: bloom_new: n = 100 at p = 0.01 needs 193 bytes, the limit is 73");
   /* filters of exactly the limit, flat and of lines, and of a byte more */
   for (int lines = 0; lines < 2; lines++) {
-    int size = lines ? 64712 : 193;
-    char *sql = sqlite3_mprintf("SELECT bloom_size(%d, 0.01) || ' ' || length(bloom_new(%d, 0.01))",
-                                lines ? 53500 : 100, lines ? 53500 : 100);
-    char *message = sqlite3_mprintf("code 1: bloom_size: n = %d at p = 0.01 needs %d bytes, the limit "
-                                    "is %d: ", lines ? 53500 : 100, size, size - 1);
+    int n = lines ? 53500 : 100, size = lines ? 64712 : 193;
     char expected[40];
+    char *sql =
+        sqlite3_mprintf("SELECT bloom_size(%d, 0.01) || ' ' || length(bloom_new(%d, 0.01))", n, n);
+    char *message = sqlite3_mprintf(
+        "code 1: bloom_size: n = %d at p = 0.01 needs %d bytes, the limit is %d: ", n, size,
+        size - 1);
     snprintf(expected, sizeof expected, "%d %d", size, size);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, size);
     expect(db, "a filter of exactly the limit", sql, expected);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, size - 1);
-    ok(strncmp(ask(db, sql), message, strlen(message)) == 0, "and one of a byte more: %s", ask(db, sql));
+    const char *got = ask(db, sql);
+    ok(strncmp(got, message, strlen(message)) == 0, "and one of a byte more: %s", got);
     sqlite3_free(message);
     sqlite3_free(sql);
   }
@@ -491,15 +494,16 @@ static void limits(sqlite3 *db) {
   expect(db, "additions past the limit",
          "WITH RECURSIVE c(i, f) AS (SELECT 0, a FROM few UNION ALL SELECT i + 1, bloom_add(f, i) "
          "FROM c WHERE i < 3000) SELECT max(i) FROM c",
-         "code 1: bloom_add: the filter outgrew its n of 100 at p = 0.01 and would pass the limit of "
-         "3000 bytes");
+         "code 1: bloom_add: the filter outgrew its n of 100 at p = 0.01 and would pass the limit "
+         "of 3000 bytes");
   expect(db, "a build past the limit",
          "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < 5000) SELECT "
          "length(bloom_build(i, 100, 0.01)) FROM c",
-         "code 1: bloom_build: the filter outgrew its n of 100 at p = 0.01 and would pass the limit "
-         "of 3000 bytes");
+         "code 1: bloom_build: the filter outgrew its n of 100 at p = 0.01 and would pass the "
+         "limit of 3000 bytes");
   expect(db, "bloom_key past the limit: SQLITE_TOOBIG",
-         "SELECT length(bloom_key(zeroblob(2000), zeroblob(2000)))", "code 18: string or blob too big");
+         "SELECT length(bloom_key(zeroblob(2000), zeroblob(2000)))",
+         "code 18: string or blob too big");
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1000000000);
 }
 
@@ -513,7 +517,8 @@ static void argument_counts(sqlite3 *db) {
       {"bloom_ref()", "wrong number of arguments to function bloom_ref()"},
       {"bloom_new(1)", "wrong number of arguments to function bloom_new()"},
       {"bloom_version(1)", "wrong number of arguments to function bloom_version()"},
-      {"bloom_build(v, 10, 0.1) OVER () FROM two", "bloom_build() may not be used as a window function"},
+      {"bloom_build(v, 10, 0.1) OVER () FROM two",
+       "bloom_build() may not be used as a window function"},
       {"bloom_build(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) FROM two",
        "bloom_build() may not be used as a window function"},
       {"bloom_union(v) OVER () FROM two", "bloom_union() may not be used as a window function"},
